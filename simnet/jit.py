@@ -1,0 +1,46 @@
+"""numba's `njit` for every kernel, with a disk cache that notices edits.
+
+numba's own cache does not notice a change in a function that a kernel calls in another file, so the cache
+folder is named by a digest of all kernel sources. Import `njit` from here, never from numba.
+"""
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+
+
+def _kernel_sources() -> list[Path]:
+    return [p for p in sorted(_PACKAGE.rglob("*.py")) if b"njit" in p.read_bytes()]
+
+
+def _cache_folder() -> Path:
+    digest = hashlib.sha256(sys.version.encode())
+    for path in _kernel_sources():
+        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "simnet" / f"kernels-{digest.hexdigest()[:16]}"
+
+
+if "NUMBA_CACHE_DIR" not in os.environ:
+    os.environ["NUMBA_CACHE_DIR"] = str(_cache_folder())
+
+import numba  # noqa: E402  (the cache folder is read when numba is imported)
+from numba import njit as _njit  # noqa: E402
+
+# numba may have been imported before simnet: its settings are then already read
+numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]
+
+
+def njit(function):
+    """Compile `function` ahead of its first call's types, cached on disk."""
+    return _njit(cache=True)(function)
+
+
+def compiled_before() -> bool:
+    """True where kernels of these sources have been compiled on this machine (or need no compilation)."""
+    folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    return bool(numba.config.DISABLE_JIT) or (folder.is_dir() and any(folder.iterdir()))

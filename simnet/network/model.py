@@ -1,0 +1,81 @@
+"""The door between engine and network: three calls, and what passes through them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from simnet.flow_graph import FlowGraph
+
+DONE, UNREACHABLE = "done", "unreachable"
+
+
+class Completion(NamedTuple):
+    """A rank has sent and received all it had to in one started FlowGraph.
+
+    graph: the number that `start` returned. time [s]: absolute. outcome: DONE, or UNREACHABLE with the
+    names of the devices that found no path in `detail`.
+    """
+
+    graph: int
+    rank: int
+    time: float
+    outcome: str = DONE
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class LinkChange:
+    """From `time` [s] on, link `link` (id) has rate `rate` [bytes/s]; 0: it has failed."""
+
+    time: float
+    link: int
+    rate: float
+
+
+@dataclass
+class NetworkReport:
+    """Counters and samples of all links, valid at any moment.
+
+    bytes, busy [s]: per link, float64[links]; busy is the time in which the link carried anything.
+    bins [bytes]: float64[links, n], carried in consecutive intervals of bin_width [s] from time 0.
+    counts: events, solves and whatever else the model counts, for benchmarks and progress.
+    notes: sentences about what the model could not show.
+    flows: with recording on, arrays graph, flow, source, destination (device ids), size, start, end, per flow.
+    """
+
+    time: float
+    bytes: np.ndarray
+    busy: np.ndarray
+    bin_width: float
+    bins: np.ndarray
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    flows: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+class NetworkModel(Protocol):
+    """What the engine needs of a network. Built with the topology, the seed and the timed changes of links.
+
+    next_time [s]: nothing happens before it; inf when nothing can move any more. The engine enters the model only
+    when it has something to say before the engine's own next event.
+    """
+
+    next_time: float
+    contention: bool  # False: flows do not see one another, so results may beat the capacity of shared links
+
+    def start(self, flows: FlowGraph, devices: np.ndarray, communicator: int, now: float) -> int:
+        """Note the start of a graph whose rank r is topology device devices[r]; moves no time. Returns its number."""
+        ...
+
+    def advance(self, until: float) -> list[Completion]:
+        """Move to `until` [s] at most; return early with the completions of the first instant that has any."""
+        ...
+
+    def report(self) -> NetworkReport:
+        """Counters and samples up to now."""
+        ...
+
+
+Progress = Callable[[float, int], None]  # (simulated time [s], events so far), called a few times a second
