@@ -81,7 +81,9 @@ class Dimension:
         return f"write one such as {self._examples()}"
 
 
-_QUANTITY = re.compile(r"(?P<number>[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|\.nan|\.inf))\s*(?P<unit>[A-Za-z/]*)")
+_QUANTITY = re.compile(
+    r"(?P<number>[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|\.nan|\.inf))\s*(?P<unit>[A-Za-z/]*)"
+)
 
 RATE = Dimension(
     "rate", "B/s",

@@ -18,7 +18,7 @@ FABRIC_KINDS = ("ib", "ethernet")  # what joins servers; everything else is insi
 @dataclass(frozen=True)
 class Device:
     """A node of the topology. `server` names the box it sits in ('' for fabric switches);
-    `model` is a row of `simnet.hardware` for GPUs ('' elsewhere)."""  # noqa: D205, D209
+    `model` is a row of `simnet.hardware` for GPUs ('' elsewhere)."""
 
     name: str
     kind: str
@@ -131,9 +131,7 @@ class Topology:
         for i, device in enumerate(self.devices):
             graph.add_node(i, name=device.name, kind=device.kind, server=device.server)
         for i, link in enumerate(self.links):
-            graph.add_edge(
-                link.source, link.destination, key=i, rate=link.rate, latency=link.latency, kind=link.kind
-            )
+            graph.add_edge(link.source, link.destination, key=i, rate=link.rate, latency=link.latency, kind=link.kind)
         return nx.freeze(graph)
 
     @cached_property
