@@ -18,12 +18,14 @@ FABRIC_KINDS = ("ib", "ethernet")  # what joins servers; everything else is insi
 @dataclass(frozen=True)
 class Device:
     """A node of the topology. `server` names the box it sits in ('' for fabric switches);
-    `model` is a row of `simnet.hardware` for GPUs ('' elsewhere)."""
+    `model` is a row of `simnet.hardware` for GPUs ('' elsewhere). port_rate [bytes/s]: sum of the ports with which
+    a NIC can be plugged into a fabric, 0 where not stated."""
 
     name: str
     kind: str
     server: str = ""
     model: str = ""
+    port_rate: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,8 @@ class Topology:
         self.servers[name] = Server(name, p2p, gpudirect)
         return name
 
-    def add_device(self, name: str, kind: str, server: str = "", model: str = "") -> int:
-        """Add a device and return its id."""
+    def add_device(self, name: str, kind: str, server: str = "", model: str = "", port_rate: float = 0.0) -> int:
+        """Add a device and return its id. port_rate [bytes/s] of a NIC."""
         if kind not in DEVICE_KINDS:
             raise InputError(f"device '{name}': unknown kind '{kind}'; allowed: {', '.join(DEVICE_KINDS)}")
         if name in self._ids:
@@ -86,7 +88,7 @@ class Topology:
         if server and server not in self.servers:
             raise InputError(f"device '{name}': unknown server '{server}'")
         self._ids[name] = len(self.devices)
-        self.devices.append(Device(name, kind, server, model))
+        self.devices.append(Device(name, kind, server, model, float(port_rate)))
         return self._ids[name]
 
     def add_link(
