@@ -7,6 +7,7 @@ bits and bytes occurs only here.
 import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -41,12 +42,15 @@ class Dimension:
         match = _QUANTITY.fullmatch(str(text).strip())
         if not match:
             raise ValueError(f"{text!r} is no {self.name}; write one such as {self._examples()}")
-        value, unit = float(match["number"]), match["unit"]
+        number, unit = match["number"], match["unit"]
+        value = float(number)
         if not unit and value != 0:
             raise ValueError(f"{str(text)!r} has no unit; write a {self.name} such as {self._examples()}")
         if unit and unit not in self.units:
-            raise ValueError(f"{text!r} has no unit of {self.name}; {self._unit_hint(unit)}")
-        result = value * self.units[unit] if unit else 0.0
+            raise ValueError(f"{text!r}: '{unit}' is no unit of a {self.name}; {self._unit_hint(unit)}")
+        result = value
+        if unit and math.isfinite(value):  # in decimal, so that 5us is the float nearest to 0.000005
+            result = float(Decimal(number) * Decimal(repr(self.units[unit])))
         if not math.isfinite(result) or result < 0 or (self.positive and result == 0):
             bound = "above 0" if self.positive else "at least 0"
             raise ValueError(f"a {self.name} must be finite and {bound}, got {text!r}")
@@ -56,10 +60,12 @@ class Dimension:
         """Print a quantity for people, with `digits` significant digits."""
         if value == 0 or not math.isfinite(value):
             return f"{value:g} {self.printed[-1]}"
-        # round first, so that 999.96 us prints as 1 ms
-        rounded = float(f"{value:.{digits}g}")
-        unit = next((u for u in self.printed if abs(rounded) >= self.units[u] * (1 - 1e-12)), self.printed[-1])
-        return f"{rounded / self.units[unit]:.{digits}g} {unit}"
+        # rounded in each unit, so that 999.96 us prints as 1 ms
+        for unit in self.printed:
+            number = f"{value / self.units[unit]:.{digits}g}"
+            if abs(float(number)) >= 1:
+                break
+        return f"{number} {unit}"
 
     def exact(self, value: float) -> str:
         """Write a quantity as text that `parse` reads back to the same float."""
@@ -67,7 +73,8 @@ class Dimension:
             return "0"
         for unit in self.printed:
             text = f"{value / self.units[unit]:.15g}"
-            if "e" not in text and len(text) <= 8 and float(text) * self.units[unit] == value:
+            is_short = "e" not in text and len(text) <= 8 and (float(text) >= 1 or unit == self.printed[-1])
+            if is_short and self.parse(text + unit) == value:
                 return text + unit
         return f"{value!r}{self.inner}"
 
@@ -76,13 +83,15 @@ class Dimension:
 
     def _unit_hint(self, unit: str) -> str:
         folded = [u for u in self.units if u.lower() == unit.lower()]
-        if folded:
-            return f"did you mean {' or '.join(repr(u) for u in folded)}? (b is bit, B is byte)"
+        begun = [u for u in self.units if u.startswith(unit)]
+        if folded or begun:
+            reminder = " (b is bit, B is byte)" if "b" in unit.lower() else ""
+            return f"did you mean {' or '.join(repr(u) for u in folded or begun)}?{reminder}"
         return f"write one such as {self._examples()}"
 
 
 _QUANTITY = re.compile(
-    r"(?P<number>[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(nan|inf|\.nan|\.inf))\s*(?P<unit>[A-Za-z/]*)"
+    r"(?P<number>[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|[-+]?(nan|inf))\s*(?P<unit>[A-Za-zµμ/]*)"
 )
 
 RATE = Dimension(
@@ -97,7 +106,7 @@ SIZE = Dimension(
 )  # fmt: skip
 TIME = Dimension(
     "time", "s",
-    {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60.0, "h": 3600.0},
+    {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60.0, "h": 3600.0},
     ("5us", "1.5ms"), ("s", "ms", "us", "ns"),
 )  # fmt: skip
 WORK = Dimension(
