@@ -1,0 +1,21 @@
+"""Network models behind one door (`model`), and the policies they take."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from simnet.network.load_balancing import LOAD_BALANCERS
+from simnet.network.model import NetworkModel
+
+__all__ = ["LOAD_BALANCERS", "NETWORK_MODELS", "network_model"]
+
+# Where each model lives; imported when it is used, because kernels take a while to load.
+NETWORK_MODELS: dict[str, str] = {
+    "analytic": "simnet.network.analytic:AnalyticModel",
+    "flow": "simnet.network.flow_level.model:FlowModel",
+}
+
+
+def network_model(name: str) -> Callable[..., NetworkModel]:
+    """The class of a network model, a row of NETWORK_MODELS."""
+    module, _, attribute = NETWORK_MODELS[name].partition(":")
+    return getattr(import_module(module), attribute)

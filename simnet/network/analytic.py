@@ -1,0 +1,164 @@
+"""The analytic network model: latency + size / rate for every flow, no contention.
+
+Flows do not see one another, so a result may beat what shared links can carry; it is the oracle for a single flow
+and the fast double of the other models in tests.
+"""
+
+import heapq
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from simnet.flow_graph import FlowGraph
+from simnet.jit import njit
+from simnet.network.bins import FIRST_WIDTH, spread, widened
+from simnet.network.connections import ConnectionRouter
+from simnet.network.model import DONE, UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
+from simnet.topology.topology import Topology
+
+
+class AnalyticModel:
+    """Latency + size / rate of the narrowest link for every flow, no contention."""
+
+    contention = False
+
+    def __init__(
+        self,
+        topology: Topology,
+        seed: int,
+        spray: bool = False,
+        changes: Sequence[LinkChange] = (),
+        bins: int = 256,
+        record: bool = False,
+        progress: Progress | None = None,
+    ):
+        """See `model.NetworkModel`; a change of a link counts for the graphs that start after it."""
+        self.next_time = math.inf
+        self._topology = topology
+        self._router = ConnectionRouter(topology, seed, spray)
+        self._changes = sorted(changes, key=lambda c: c.time)
+        self._record_flows = record
+        self._recorded: list[dict[str, np.ndarray]] = []
+        self._due: list[tuple[float, int, int, str, str]] = []
+        self._started = 0
+        self._events = 0
+        self._now = 0.0
+        links = len(topology.links)
+        self._bytes, self._busy = np.zeros(links), np.zeros(links)
+        self._bins, self._bin_width = np.zeros((links, bins)), FIRST_WIDTH
+
+    def start(self, flows: FlowGraph, devices: np.ndarray, communicator: int, now: float) -> int:
+        """See `model.NetworkModel.start`."""
+        number, self._started = self._started, self._started + 1
+        devices = np.asarray(devices, np.int64)
+        self._apply_changes(now)
+        routes = self._router.routes(flows, devices, communicator)
+        owner = np.repeat(np.arange(len(flows.source)), np.diff(routes.start))
+        rate = flows.rate_cap.copy()
+        np.minimum.at(rate, owner, self._router.rates[routes.links] / routes.shares)
+        begin, end, ranks = delivery_times(
+            now, flows.ranks, flows.source, flows.destination, flows.connection, flows.size, flows.delay,
+            routes.latency, rate, flows.successor_start, flows.successors, flows.waits,
+        )  # fmt: skip
+        for rank, time in enumerate(ranks.tolist()):
+            self._due.append((time, number, rank, DONE, ""))
+        for c in np.flatnonzero(~routes.reachable).tolist():
+            a, b = (self._topology.devices[devices[end[c]]].name for end in (flows.source, flows.destination))
+            self._due.append((now, number, int(flows.destination[c]), UNREACHABLE, f"no path from {a} to {b}"))
+        heapq.heapify(self._due)
+        self._book(flows, routes, begin, end)
+        if self._record_flows:
+            source, destination = (devices[e[flows.connection]] for e in (flows.source, flows.destination))
+            graph = np.full(flows.flows, number)
+            self._recorded.append(
+                {"graph": graph, "source": source, "destination": destination, "size": flows.size, "start": begin, "end": end}
+            )
+        self._events += flows.flows
+        self.next_time = self._due[0][0] if self._due else math.inf
+        return number
+
+    def advance(self, until: float) -> list[Completion]:
+        """See `model.NetworkModel.advance`."""
+        done = []
+        if self._due and self._due[0][0] <= until:
+            self._now = self._due[0][0]
+            while self._due and self._due[0][0] == self._now:
+                time, number, rank, outcome, detail = heapq.heappop(self._due)
+                done.append(Completion(number, rank, time, outcome, detail))
+        self.next_time = self._due[0][0] if self._due else math.inf
+        return done
+
+    def report(self) -> NetworkReport:
+        """See `model.NetworkModel.report`; a link is busy once for every flow that uses it."""
+        columns = self._recorded[0] if self._recorded else {}
+        return NetworkReport(
+            time=self._now,
+            bytes=self._bytes.copy(),
+            busy=self._busy.copy(),
+            bin_width=self._bin_width,
+            bins=self._bins.copy(),
+            counts={"events": self._events},
+            notes=["the analytic model knows no contention: flows that share a link do not slow one another down"],
+            flows={name: np.concatenate([r[name] for r in self._recorded]) for name in columns},
+        )
+
+    def _apply_changes(self, now: float) -> None:
+        while self._changes and self._changes[0].time <= now:
+            change = self._changes.pop(0)
+            self._router.change(change.link, change.rate)
+
+    def _book(self, flows: FlowGraph, routes, begin: np.ndarray, end: np.ndarray) -> None:
+        last = float(end.max(initial=0.0))
+        self._bin_width = widened(self._bins, self._bin_width, last)
+        book(
+            flows.connection, flows.size, begin, end - routes.latency[flows.connection],
+            routes.start, routes.links, routes.shares, self._bytes, self._busy, self._bins, self._bin_width,
+        )  # fmt: skip
+
+
+@njit
+def delivery_times(
+    now, ranks, source, destination, connection, size, delay, latency, rate, successor_start, successors, waits
+):
+    """Begin and delivery [s] of every flow, and when each rank is through, following dependencies in any order."""
+    flows = len(size)
+    begin = np.full(flows, now)
+    end = np.zeros(flows)
+    done = np.full(ranks, now)
+    waiting = waits.copy()
+    queue = np.empty(flows, np.int32)
+    head, tail = 0, 0
+    for f in range(flows):
+        if waiting[f] == 0:
+            queue[tail] = f
+            tail += 1
+    while head < tail:
+        f = queue[head]
+        head += 1
+        c = connection[f]
+        begin[f] += delay[c]
+        end[f] = begin[f] + latency[c] + size[f] / rate[c]
+        done[source[c]] = max(done[source[c]], end[f])
+        done[destination[c]] = max(done[destination[c]], end[f])
+        for i in range(successor_start[f], successor_start[f + 1]):
+            follower = successors[i]
+            begin[follower] = max(begin[follower], end[f])
+            waiting[follower] -= 1
+            if waiting[follower] == 0:
+                queue[tail] = follower
+                tail += 1
+    return begin, end, done
+
+
+@njit
+def book(connection, size, begin, end, start, links, shares, total, busy, bins, width):
+    """Add the bytes of every flow, sent evenly between begin and end, to its links."""
+    for f in range(len(size)):
+        time = end[f] - begin[f]
+        for i in range(start[connection[f]], start[connection[f] + 1]):
+            amount = size[f] * shares[i]
+            total[links[i]] += amount
+            if time > 0.0:
+                busy[links[i]] += time
+                spread(bins[links[i]], amount / time, begin[f], end[f], width)

@@ -1,0 +1,83 @@
+"""Starts and deliveries of flows in order of time: a binary heap of (time, code)."""
+
+from simnet.jit import njit
+from simnet.network.flow_level.state import DELIVER, START
+
+
+@njit
+def push_timer(time, flow, kind, timers, world):
+    """Queue a start or delivery; the array must have room."""
+    code = 2 * flow + kind
+    position = world[0].timers
+    world[0].timers += 1
+    while position > 0:
+        parent = (position - 1) >> 1
+        if timers[parent].time < time or (timers[parent].time == time and timers[parent].code < code):
+            break
+        timers[position].time = timers[parent].time
+        timers[position].code = timers[parent].code
+        position = parent
+    timers[position].time = time
+    timers[position].code = code
+
+
+@njit
+def pop_timer(timers, world):
+    """Take the earliest timer out; returns its code."""
+    result = timers[0].code
+    world[0].timers -= 1
+    size = world[0].timers
+    time, code = timers[size].time, timers[size].code
+    position = 0
+    while True:
+        child = 2 * position + 1
+        if child >= size:
+            break
+        if child + 1 < size and (
+            timers[child + 1].time < timers[child].time
+            or (timers[child + 1].time == timers[child].time and timers[child + 1].code < timers[child].code)
+        ):
+            child += 1
+        if time < timers[child].time or (time == timers[child].time and code < timers[child].code):
+            break
+        timers[position].time = timers[child].time
+        timers[position].code = timers[child].code
+        position = child
+    timers[position].time = time
+    timers[position].code = code
+    return result
+
+
+@njit
+def push_roots(first_flow, count, now, flows, connections, timers, world):
+    """Queue the start of every flow of a graph that waits for nothing."""
+    for flow in range(first_flow, first_flow + count):
+        if flows[flow].waits == 0:
+            push_timer(now + connections[flows[flow].connection].delay, flow, START, timers, world)
+
+
+@njit
+def deliver(flow, now, graphs, flows, successors, connections, pending, completions, timers, world):
+    """A flow has arrived: release those that waited for it; note ranks that are through."""
+    graph = flows[flow].graph
+    first_flow = graphs[graph].first_flow
+    first = flows[flow].first_successor
+    for i in range(first, first + flows[flow].successors):
+        following = first_flow + successors[i]
+        flows[following].waits -= 1
+        if flows[following].waits == 0:
+            push_timer(now + connections[flows[following].connection].delay, following, START, timers, world)
+    connection = flows[flow].connection
+    ends = (connections[connection].source, connections[connection].destination)
+    for end in range(2):
+        if end == 1 and ends[0] == ends[1]:
+            break
+        rank = graphs[graph].first_rank + ends[end]
+        pending[rank] -= 1
+        if pending[rank] == 0:
+            completions[world[0].completions].graph = graph
+            completions[world[0].completions].rank = ends[end]
+            world[0].completions += 1
+
+
+__all__ = ["DELIVER", "START", "deliver", "pop_timer", "push_roots", "push_timer"]

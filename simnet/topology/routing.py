@@ -1,0 +1,275 @@
+"""Which links carry the traffic between two devices.
+
+Rules, in this order:
+
+1. NVLink alone, where it joins the two (directly or through an NVSwitch).
+2. Inside one server: the cheapest PCIe path (same switch, then over the CPU, then across sockets); between GPUs of
+   a server without peer-to-peer it passes through host memory on the sender's socket.
+3. Between servers: each side's nearest NIC (through host memory without GPUDirect), and equal-cost shortest
+   paths through the switches in between. GPUs with the same nearest NICs take turns, channel by channel.
+
+GPUs, NICs and memory forward nothing on behalf of others.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+import numpy as np
+
+from simnet import hashing
+from simnet.topology import routing_kernels as kernels
+from simnet.topology.topology import FABRIC_KINDS, Topology
+
+# Preference inside a server, as NCCL ranks its path types: NVLink, one PCIe switch, several, the CPU, across
+# sockets. One step of a kind outweighs any number of the cheaper ones on real boards.
+_COST = {"nvlink": 1, "pcie": 100, "memory": 10_000}
+_COST_AT_CPU = 1_000
+_FORWARDING = ("nvswitch", "pcie_switch", "cpu")
+
+
+@dataclass(frozen=True)
+class Routes:
+    """Links of many connections in CSR form: connection c uses links[start[c]:start[c + 1]].
+
+    shares: the part of the connection's traffic that each link carries (1 on a single path). reachable: bool per
+    connection. latency [s]: per connection, averaged over its paths where it is sprayed.
+    """
+
+    start: np.ndarray
+    links: np.ndarray
+    shares: np.ndarray
+    reachable: np.ndarray
+    latency: np.ndarray
+
+
+class Router:
+    """Routes of one topology; `usable` [bool per link] leaves out failed links."""
+
+    def __init__(self, topology: Topology, usable: np.ndarray | None = None):
+        self.topology = topology
+        self.usable = np.ones(len(topology.links), bool) if usable is None else usable
+        self._paths: dict[tuple, list[int] | None] = {}
+        self._nics: dict[int, list[int]] = {}
+
+    def path(self, a: int, b: int, channel: int = 0, key: int = 0) -> list[int] | None:
+        """Link ids from device a to device b, or None; `channel` and `key` choose where several are as good."""
+        routes = self.routes(np.array([a]), np.array([b]), np.array([channel]), np.array([key], np.uint64))
+        return routes.links.tolist() if routes.reachable[0] else None
+
+    def routes(self, source, destination, channel, keys, spray: bool = False) -> Routes:
+        """Routes of many connections.
+
+        source, destination: device ids; channel: numbers that tell parallel connections of a pair apart; keys [uint64]:
+        choose among equal-cost next hops of the fabric, unless `spray` splits over all of them.
+        """
+        legs = _Legs()
+        up, down = np.zeros(len(source), np.int64), np.zeros(len(source), np.int64)
+        origin, target = np.array(source, np.int64), np.array(destination, np.int64)
+        lost = np.zeros(len(source), bool)
+        if self._has_insides:
+            for c, (a, b, lane) in enumerate(zip(source.tolist(), destination.tolist(), channel.tolist())):
+                ends = self._ends(a, b, lane)
+                if ends is None:
+                    lost[c] = True
+                    origin[c] = target[c]
+                else:
+                    first, origin[c], target[c], last = ends
+                    up[c], down[c] = legs.add(first), legs.add(last)
+        rows = kernels.fabric_routes(origin, target, keys, spray, *self._fabric, self.usable)
+        rows[1][lost] = -1
+        start, links, shares = kernels.joined(up, down, *legs.csr(), *rows)
+        owner = np.repeat(np.arange(len(source)), np.diff(start))
+        latency = np.bincount(owner, shares * self.topology.latencies[links], len(source))
+        return Routes(start, links, shares, rows[1] >= 0, latency)
+
+    def nics(self, device: int) -> list[int]:
+        """The nearest NICs of a device, its own first; the device itself where it sits on the fabric."""
+        if device not in self._nics:
+            self._nics[device] = self._nearest_nics(device)
+        return self._nics[device]
+
+    # -- inside a server ----------------------------------------------------------------------------------
+
+    def _ends(self, a: int, b: int, channel: int):
+        """(links before the fabric, where they enter it, where they leave it, links after it), or None."""
+        if a == b:
+            return (), a, a, ()
+        inside = self._inside_path(a, b)
+        if inside is not None:
+            return tuple(inside), b, b, ()
+        first, last = self._to_nic(a, channel), self._from_nic(b, channel)
+        if first is None or last is None:
+            return None
+        return first[0], first[1], last[1], last[0]
+
+    def _inside_path(self, a: int, b: int) -> list[int] | None:
+        """Path from a to b that leaves no server, or None."""
+        key = ("inside", a, b)
+        if key not in self._paths:
+            nvlink = self._cheapest(a, b, nvlink_only=True)
+            self._paths[key] = nvlink if nvlink is not None else self._host_path(a, b)
+        return self._paths[key]
+
+    def _host_path(self, a: int, b: int) -> list[int] | None:
+        devices = self.topology.devices
+        server = devices[a].server
+        if not server or server != devices[b].server:
+            return None
+        staged = devices[a].kind == devices[b].kind == "gpu" and not self.topology.servers[server].p2p
+        return self._through_memory(a, b, by=a) if staged else self._cheapest(a, b)
+
+    def _through_memory(self, a: int, b: int, by: int) -> list[int] | None:
+        """Path from a to b by way of the host memory nearest to `by`."""
+        memory = self._nearest(by, "memory")
+        if memory is None:
+            return self._cheapest(a, b)
+        first, second = self._cheapest(a, memory), self._cheapest(memory, b)
+        return None if first is None or second is None else first + second
+
+    def _to_nic(self, device: int, channel: int):
+        nics = self.nics(device)
+        if not nics:
+            return None
+        nic = nics[channel % len(nics)]
+        links = self._nic_leg(device, nic, device)
+        return None if links is None else (tuple(links), nic)
+
+    def _from_nic(self, device: int, channel: int):
+        nics = self.nics(device)
+        if not nics:
+            return None
+        nic = nics[channel % len(nics)]
+        links = self._nic_leg(nic, device, device)
+        return None if links is None else (tuple(links), nic)
+
+    def _nic_leg(self, a: int, b: int, device: int) -> list[int] | None:
+        key = ("nic", a, b)
+        if key not in self._paths:
+            host = self.topology.devices[device]
+            staged = host.kind == "gpu" and host.server and not self.topology.servers[host.server].gpudirect and a != b
+            self._paths[key] = self._through_memory(a, b, by=device) if staged else self._cheapest(a, b)
+        return self._paths[key]
+
+    def _nearest_nics(self, device: int) -> list[int]:
+        if self._on_fabric[device]:
+            return [device]
+        costs = self._costs(device)
+        nics = [n for n in self._members(device) if self._on_fabric[n] and n in costs]
+        if not nics:
+            return []
+        least = min(costs[n] for n in nics)
+        nearest = [n for n in nics if costs[n] == least]
+        # GPUs that are equally near to the same NICs start with a different one each
+        turn = 0
+        if self.topology.devices[device].kind == "gpu":
+            before = [g for g in self._members(device) if self.topology.devices[g].kind == "gpu" and g < device]
+            turn = sum(1 for g in before if sorted(self.nics(g)) == nearest) % len(nearest)
+        return nearest[turn:] + nearest[:turn]
+
+    def _nearest(self, device: int, kind: str) -> int | None:
+        costs = self._costs(device)
+        found = [d for d in self._members(device) if self.topology.devices[d].kind == kind and d in costs]
+        return min(found, key=lambda d: (costs[d], d), default=None)
+
+    def _costs(self, device: int) -> dict[int, int]:
+        return nx.single_source_dijkstra_path_length(self._inside, device, weight=self._weight(device))
+
+    def _cheapest(self, a: int, b: int, nvlink_only: bool = False) -> list[int] | None:
+        """Cheapest path inside servers, as link ids; among parallel links the first."""
+        if a == b:
+            return []
+        key = ("cheapest", a, b, nvlink_only)
+        if key not in self._paths:
+            try:
+                graph = self._nvlinks if nvlink_only else self._inside
+                hops = nx.dijkstra_path(graph, a, b, weight=self._weight(a))
+                self._paths[key] = [min(graph[u][v]) for u, v in zip(hops, hops[1:])]
+            except (nx.NetworkXNoPath, nx.NodeNotFound):
+                self._paths[key] = None
+        return self._paths[key]
+
+    def _weight(self, origin: int):
+        devices = self.topology.devices
+
+        def weight(u, v, parallel):
+            if u != origin and devices[u].kind not in _FORWARDING:
+                return None
+            kind = next(iter(parallel.values()))["kind"]
+            at_cpu = kind == "pcie" and "cpu" in (devices[u].kind, devices[v].kind)
+            return _COST[kind] + (_COST_AT_CPU if at_cpu else 0)
+
+        return weight
+
+    def _members(self, device: int) -> list[int]:
+        return self._by_server.get(self.topology.devices[device].server, [])
+
+    @cached_property
+    def _by_server(self) -> dict[str, list[int]]:
+        members: dict[str, list[int]] = {}
+        for i, device in enumerate(self.topology.devices):
+            if device.server:
+                members.setdefault(device.server, []).append(i)
+        return members
+
+    @cached_property
+    def _has_insides(self) -> bool:
+        return any(link.kind not in FABRIC_KINDS for link in self.topology.links)
+
+    @cached_property
+    def _inside(self) -> nx.MultiDiGraph:
+        return self._links_of(lambda kind: kind not in FABRIC_KINDS)
+
+    @cached_property
+    def _nvlinks(self) -> nx.MultiDiGraph:
+        return self._links_of(lambda kind: kind == "nvlink")
+
+    def _links_of(self, wanted) -> nx.MultiDiGraph:
+        graph = nx.MultiDiGraph()
+        for i, link in enumerate(self.topology.links):
+            if wanted(link.kind) and self.usable[i]:
+                graph.add_edge(link.source, link.destination, key=i, kind=link.kind)
+        return graph
+
+    # -- the fabric ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def _on_fabric(self) -> np.ndarray:
+        """Devices other than switches with a usable fabric link."""
+        touched = np.zeros(len(self.topology.devices), bool)
+        for i, link in enumerate(self.topology.links):
+            if link.kind in FABRIC_KINDS and self.usable[i]:
+                touched[link.source] = True
+        return touched & np.array([d.kind != "switch" for d in self.topology.devices])
+
+    @cached_property
+    def _fabric(self) -> tuple[np.ndarray, ...]:
+        """Fabric links leaving and entering every device (CSR), ends of all links, and which devices forward."""
+        links, devices = self.topology.links, self.topology.devices
+        source = np.array([k.source for k in links], np.int32)
+        destination = np.array([k.destination for k in links], np.int32)
+        fabric = np.array([i for i, k in enumerate(links) if k.kind in FABRIC_KINDS], np.int32)
+
+        def grouped(ends):
+            order = fabric[np.argsort(ends[fabric], kind="stable")]
+            start = np.zeros(len(devices) + 1, np.int64)
+            np.cumsum(np.bincount(ends[fabric], minlength=len(devices)), out=start[1:])
+            return start, order
+
+        forwards = np.array([d.kind == "switch" for d in devices])
+        return *grouped(source), *grouped(destination), source, destination, forwards
+
+
+class _Legs:
+    """Distinct link sequences, numbered; number 0 is the empty one."""
+
+    def __init__(self):
+        self._numbers: dict[tuple[int, ...], int] = {(): 0}
+
+    def add(self, links: tuple[int, ...]) -> int:
+        return self._numbers.setdefault(links, len(self._numbers))
+
+    def csr(self) -> tuple[np.ndarray, np.ndarray]:
+        start = np.zeros(len(self._numbers) + 1, np.int64)
+        np.cumsum([len(links) for links in self._numbers], out=start[1:])
+        return start, np.array([k for links in self._numbers for k in links], np.int32)

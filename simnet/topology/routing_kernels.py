@@ -1,0 +1,181 @@
+"""Equal-cost shortest paths through the fabric, for many connections at once.
+
+`fabric` is a record of arrays (see `routing.Router`): fabric links leaving and entering every device in CSR form.
+"""
+
+import numpy as np
+
+from simnet.hashing import mix
+from simnet.jit import njit
+
+
+@njit
+def hops_to(target, enter_start, enter_link, source, forwards, usable):
+    """Hops from every device to `target` over usable fabric links, through forwarding devices only; -1: no path."""
+    hops = np.full(len(forwards), -1, np.int32)
+    queue = np.empty(len(forwards), np.int32)
+    hops[target] = 0
+    queue[0] = target
+    head, tail = 0, 1
+    while head < tail:
+        device = queue[head]
+        head += 1
+        for i in range(enter_start[device], enter_start[device + 1]):
+            link = enter_link[i]
+            neighbour = source[link]
+            if usable[link] and hops[neighbour] < 0:
+                hops[neighbour] = hops[device] + 1
+                if forwards[neighbour]:
+                    queue[tail] = neighbour
+                    tail += 1
+    return hops
+
+
+@njit
+def is_next_hop(link, device, target, hops, destination, forwards, usable):
+    """True if `link`, which leaves `device`, lies on a shortest path to `target`."""
+    neighbour = destination[link]
+    return (
+        usable[link] and hops[neighbour] == hops[device] - 1 and (neighbour == target or forwards[neighbour])
+    )
+
+
+@njit
+def hashed_path(origin, target, key, hops, leave_start, leave_link, destination, forwards, usable, path):
+    """Write into `path` the links from origin to target, one equal-cost next hop chosen per device by hash."""
+    device, length = origin, 0
+    while device != target:
+        choices = 0
+        for i in range(leave_start[device], leave_start[device + 1]):
+            if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
+                choices += 1
+        pick = np.int64(mix(key ^ mix(np.uint64(device))) % np.uint64(choices))
+        for i in range(leave_start[device], leave_start[device + 1]):
+            if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
+                if pick == 0:
+                    path[length] = leave_link[i]
+                    length += 1
+                    device = destination[leave_link[i]]
+                    break
+                pick -= 1
+    return length
+
+
+@njit
+def sprayed_paths(origin, target, hops, leave_start, leave_link, destination, forwards, usable, links, shares):
+    """Write all links between origin and target and the share of the traffic that each carries.
+
+    Every device splits evenly over its equal-cost next hops. Returns the number of links.
+    """
+    arriving = np.zeros(len(forwards), np.float64)
+    layer = np.empty(len(forwards), np.int32)
+    following = np.empty(len(forwards), np.int32)
+    arriving[origin] = 1.0
+    layer[0] = origin
+    width, length = 1, 0
+    while layer[0] != target:
+        next_width = 0
+        for j in range(width):
+            device = layer[j]
+            choices = 0
+            for i in range(leave_start[device], leave_start[device + 1]):
+                if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
+                    choices += 1
+            for i in range(leave_start[device], leave_start[device + 1]):
+                if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
+                    neighbour = destination[leave_link[i]]
+                    if arriving[neighbour] == 0.0:
+                        following[next_width] = neighbour
+                        next_width += 1
+                    share = arriving[device] / choices
+                    arriving[neighbour] += share
+                    links[length] = leave_link[i]
+                    shares[length] = share
+                    length += 1
+        layer, following = following, layer
+        width = next_width
+    return length
+
+
+@njit
+def _grown(array, needed):
+    larger = np.empty(max(needed, 2 * len(array)), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@njit
+def fabric_routes(
+    origins, targets, keys, spray, leave_start, leave_link, enter_start, enter_link, source, destination, forwards, usable
+):
+    """Routes of many connections, as (start, length, links, shares); length -1: unreachable.
+
+    origins, targets: device ids; keys [uint64] choose among equal-cost hops unless `spray`. Connections are walked
+    target by target, so that one breadth-first search serves all of them.
+    """
+    order = np.argsort(targets, kind="mergesort")
+    start = np.zeros(len(origins), np.int64)
+    length = np.zeros(len(origins), np.int64)
+    links = np.empty(8 * len(origins) + 8, np.int32)
+    shares = np.empty(len(links), np.float64)
+    path = np.empty(len(source) + 1, np.int32)
+    path_shares = np.ones(len(source) + 1, np.float64)
+    hops = np.empty(0, np.int32)
+    used, current = 0, -1
+    for c in order:
+        origin, target = origins[c], targets[c]
+        if origin == target:
+            continue
+        if target != current:
+            hops = hops_to(target, enter_start, enter_link, source, forwards, usable)
+            current = target
+        if hops[origin] < 0:
+            length[c] = -1
+            continue
+        if spray:
+            n = sprayed_paths(
+                origin, target, hops, leave_start, leave_link, destination, forwards, usable, path, path_shares
+            )
+        else:
+            n = hashed_path(origin, target, keys[c], hops, leave_start, leave_link, destination, forwards, usable, path)
+        if used + n > len(links):
+            links, shares = _grown(links, used + n), _grown(shares, used + n)
+        start[c] = used
+        length[c] = n
+        for i in range(n):
+            links[used + i] = path[i]
+            shares[used + i] = path_shares[i]
+        used += n
+    return start, length, links[:used], shares[:used]
+
+
+@njit
+def joined(up, down, leg_start, leg_links, start, length, links, shares):
+    """Concatenate leg up[c], fabric route c and leg down[c] of every connection.
+
+    Returns (start [rows + 1], links, shares) in CSR form; unreachable rows (length -1) are empty.
+    """
+    rows = len(up)
+    out_start = np.zeros(rows + 1, np.int64)
+    for c in range(rows):
+        n = length[c]
+        if n >= 0:
+            n += leg_start[up[c] + 1] - leg_start[up[c]] + leg_start[down[c] + 1] - leg_start[down[c]]
+        out_start[c + 1] = out_start[c] + max(n, 0)
+    out_links = np.empty(out_start[rows], np.int32)
+    out_shares = np.ones(out_start[rows], np.float64)
+    for c in range(rows):
+        if length[c] < 0:
+            continue
+        at = out_start[c]
+        for i in range(leg_start[up[c]], leg_start[up[c] + 1]):
+            out_links[at] = leg_links[i]
+            at += 1
+        for i in range(start[c], start[c] + length[c]):
+            out_links[at] = links[i]
+            out_shares[at] = shares[i]
+            at += 1
+        for i in range(leg_start[down[c]], leg_start[down[c] + 1]):
+            out_links[at] = leg_links[i]
+            at += 1
+    return out_start, out_links, out_shares
