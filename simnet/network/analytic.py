@@ -143,7 +143,8 @@ def delivery_times(
         done[destination[c]] = max(done[destination[c]], end[f])
         for i in range(successor_start[f], successor_start[f + 1]):
             follower = successors[i]
-            begin[follower] = max(begin[follower], end[f])
+            ready = begin[f] + size[f] / rate[c] if connection[follower] == c else end[f]
+            begin[follower] = max(begin[follower], ready)
             waiting[follower] -= 1
             if waiting[follower] == 0:
                 queue[tail] = follower

@@ -7,7 +7,7 @@ from simnet.network.flow_level.accounting import account_touched
 from simnet.network.flow_level.live import first_finished, link_up, set_finish, unlink, update_finish
 from simnet.network.flow_level.max_min import solve
 from simnet.network.flow_level.state import DELIVER
-from simnet.network.flow_level.timers import deliver, pop_timer, push_timer
+from simnet.network.flow_level.timers import count_off, pop_timer, push_timer, release
 
 # Why the loop came back.
 REACHED, COMPLETED, BUDGET, MORE_SLOTS, MORE_TIMERS = range(5)
@@ -26,12 +26,16 @@ def next_event(finish, timers, world):
 
 
 @njit
-def _start(flow, now, flows, connections, routes, links, entries, slots, touched, free, timers, world):
+def _sent(flow, now, graphs, flows, successors, connections, timers, world):
+    """The last byte of a flow has left: the next one of its connection may follow, and it arrives after the latency."""
+    release(flow, True, now, graphs, flows, successors, connections, timers, world)
+    push_timer(now + connections[flows[flow].connection].latency, flow, DELIVER, timers, world)
+
+
+@njit
+def _send(flow, now, flows, connections, routes, links, entries, slots, touched, free, world):
     """Begin to send a flow."""
     connection = flows[flow].connection
-    if connections[connection].length == 0 or flows[flow].bytes <= 0.0:
-        push_timer(now + connections[connection].latency, flow, DELIVER, timers, world)
-        return
     world[0].free -= 1
     slot = free[world[0].free]
     world[0].live += 1
@@ -42,15 +46,13 @@ def _start(flow, now, flows, connections, routes, links, entries, slots, touched
 
 
 @njit
-def _finish(slot, now, flows, connections, links, entries, slots, touched, free, finish, timers, world):
-    """A flow is sent; its last byte arrives after the latency of its path."""
-    flow = slots[slot].flow
+def _finish(slot, links, entries, slots, touched, free, finish, world):
+    """Give up the slot of a flow that is sent."""
     unlink(slot, links, entries, slots, touched, world)
     set_finish(slot, np.inf, finish)
     free[world[0].free] = slot
     world[0].free += 1
     world[0].live -= 1
-    push_timer(now + connections[flows[flow].connection].latency, flow, DELIVER, timers, world)
 
 
 @njit
@@ -85,23 +87,27 @@ def advance(
         w.now = max(w.now, time)
         horizon = w.now * (1.0 + SAME_INSTANT) + SAME_INSTANT
         while finish[1] <= horizon:
-            if w.timers >= len(timers):
-                return MORE_TIMERS
             slot = first_finished(horizon, finish)
-            _finish(slot, w.now, flows, connections, links, entries, slots, touched, free, finish, timers, world)
+            flow = slots[slot].flow
+            if w.timers + flows[flow].successors + 1 >= len(timers):
+                return MORE_TIMERS
+            _finish(slot, links, entries, slots, touched, free, finish, world)
+            _sent(flow, w.now, graphs, flows, successors, connections, timers, world)
             w.events += 1
         while w.timers > 0 and timers[0].time <= horizon:
             flow, kind = timers[0].code >> 1, timers[0].code & 1
-            if w.timers + flows[flow].successors >= len(timers):
+            if w.timers + flows[flow].successors + 1 >= len(timers):
                 return MORE_TIMERS
-            if kind == DELIVER:
-                pop_timer(timers, world)
-                deliver(flow, w.now, graphs, flows, successors, connections, pending, completions, timers, world)
-            else:
-                if w.free == 0:
-                    return MORE_SLOTS
-                pop_timer(timers, world)
-                _start(flow, w.now, flows, connections, routes, links, entries, slots, touched, free, timers, world)
+            if w.free == 0:
+                return MORE_SLOTS
+            pop_timer(timers, world)
             if len(record) > 0:
                 record[2 * flow + 1 - kind] = w.now
+            if kind == DELIVER:
+                release(flow, False, w.now, graphs, flows, successors, connections, timers, world)
+                count_off(flow, graphs, flows, connections, pending, completions, world)
+            elif connections[flows[flow].connection].length == 0 or flows[flow].bytes <= 0.0:
+                _sent(flow, w.now, graphs, flows, successors, connections, timers, world)
+            else:
+                _send(flow, w.now, flows, connections, routes, links, entries, slots, touched, free, world)
             w.events += 1

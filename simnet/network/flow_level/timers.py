@@ -1,7 +1,7 @@
 """Starts and deliveries of flows in order of time: a binary heap of (time, code)."""
 
 from simnet.jit import njit
-from simnet.network.flow_level.state import DELIVER, START
+from simnet.network.flow_level.state import START
 
 
 @njit
@@ -57,16 +57,23 @@ def push_roots(first_flow, count, now, flows, connections, timers, world):
 
 
 @njit
-def deliver(flow, now, graphs, flows, successors, connections, pending, completions, timers, world):
-    """A flow has arrived: release those that waited for it; note ranks that are through."""
-    graph = flows[flow].graph
-    first_flow = graphs[graph].first_flow
+def release(flow, same_connection, now, graphs, flows, successors, connections, timers, world):
+    """Let go what waited for a flow: on its own connection (when it is sent) or elsewhere (when it has arrived)."""
+    first_flow = graphs[flows[flow].graph].first_flow
+    connection = flows[flow].connection
     first = flows[flow].first_successor
     for i in range(first, first + flows[flow].successors):
         following = first_flow + successors[i]
-        flows[following].waits -= 1
-        if flows[following].waits == 0:
-            push_timer(now + connections[flows[following].connection].delay, following, START, timers, world)
+        if (flows[following].connection == connection) == same_connection:
+            flows[following].waits -= 1
+            if flows[following].waits == 0:
+                push_timer(now + connections[flows[following].connection].delay, following, START, timers, world)
+
+
+@njit
+def count_off(flow, graphs, flows, connections, pending, completions, world):
+    """A flow has arrived: note its ranks if that was their last."""
+    graph = flows[flow].graph
     connection = flows[flow].connection
     ends = (connections[connection].source, connections[connection].destination)
     for end in range(2):
@@ -78,6 +85,3 @@ def deliver(flow, now, graphs, flows, successors, connections, pending, completi
             completions[world[0].completions].graph = graph
             completions[world[0].completions].rank = ends[end]
             world[0].completions += 1
-
-
-__all__ = ["DELIVER", "START", "deliver", "pop_timer", "push_roots", "push_timer"]
