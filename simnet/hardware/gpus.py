@@ -68,6 +68,7 @@ GPUS: dict[str, Gpu] = {
     "rtx_2080_ti": _gpu(13.45, 0, 53.8, 0, 11, 616, 1.0, "data sheet, fp16 [recall]; 13.4 TFLOP/s fp32 [PIPEMOE]"),
     "rtx_pro_6000": _gpu(117, 234, 467.8, 935.6, 102.6, 1792, 0.821, "[AIC]; fp32, tf32 [recall]; 384 TFLOP/s [AIC]"),
     "mi250x": _gpu(47.9, 0, 383, 0, 128, 3280, 0.6, f"[MLE-ACC], both dies; {_ASSUMED}"),
+    "mi250x_gcd": _gpu(23.95, 0, 191.5, 0, 64, 1640, 0.6, f"half of an mi250x: one of its dies; {_ASSUMED}"),
     "mi300x": _gpu(163.4, 653.7, 1300, 2600, 192, 5300, 0.514, "[MLE-ACC]; 668 of 1300 TFLOP/s [MLE-ACC]"),
     "mi325x": _gpu(163, 653.7, 1300, 2600, 256, 6000, 0.604, "[MLE-ACC], tf32 [recall]; 785 of 1300 TFLOP/s"),
     "mi355x": _gpu(157, 0, 2500, 5000, 288, 8000, 0.626, "[MLE-ACC]; 1565 of 2500 TFLOP/s [MLE-ACC]"),

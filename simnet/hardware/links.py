@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from simnet.units import RATE
+
 _G, _NS = 1e9, 1e-9
 
 # Payload bits per transferred bit, by gigatransfers/s of a lane: 8b/10b, 128b/130b, and the 256-byte flits of PCIe 6.
@@ -11,8 +13,11 @@ PCIE_SPEED_OF_GENERATION = dict(enumerate(PCIE_SPEEDS, start=1))
 
 
 def pcie_rate(speed: float, width: int) -> float:
-    """Data rate [bytes/s] of one direction of a PCIe link of `width` lanes at `speed` [GT/s], a PCIE_SPEEDS member."""
-    return speed * _G * width * _ENCODING[speed] / 8
+    """Data rate [bytes/s] of one direction of a PCIe link of `width` lanes at `speed` [GT/s], to the MB/s.
+
+    speed: a member of PCIE_SPEEDS.
+    """
+    return round(speed * RATE.units["Gbps"] * width * _ENCODING[speed], -6)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-_GBPS, _G, _NS, _MB = 1e9 / 8, 1e9, 1e-9, 1e6
+from simnet.units import RATE
+
+_GBPS, _G, _NS, _MB = RATE.units["Gbps"], 1e9, 1e-9, 1e6
 
 
 @dataclass(frozen=True)

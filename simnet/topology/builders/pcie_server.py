@@ -1,0 +1,17 @@
+"""Servers whose GPUs have nothing but PCIe."""
+
+from pydantic import Field
+
+from simnet.topology.builders.server import ServerParams, server_topology
+from simnet.topology.topology import Topology
+
+
+class PcieServer(ServerParams):
+    """A server without NVLink: GPUs below PCIe switches or root ports, staging through host memory where P2P is off."""
+
+    p2p: bool = Field(True, description="GPUs reach each other over PCIe without staging in host memory")
+    gpudirect: bool = Field(True, description="NICs reach the memory of GPUs without staging in host memory")
+
+    def build(self) -> Topology:
+        """The server as a topology."""
+        return server_topology("pcie_server", self, self.p2p, self.gpudirect)
