@@ -1,7 +1,9 @@
 """What engine and network models speak: the flows of one collective or transfer, as columns.
 
-A flow carries bytes over a connection; a connection joins two ranks; a flow starts when all flows it depends
-on have been delivered. A single transfer is a graph of one flow.
+A flow carries bytes over a connection; a connection joins two ranks. A flow starts when every flow that it waits for
+has been delivered; behind a flow of its own connection it starts when that one's last byte has left, as messages of
+one queue pair follow one another without a gap. A flow from a rank to itself uses no link and takes no time: it joins
+many dependencies into one. A single transfer is a graph of one flow.
 """
 
 from dataclasses import dataclass, field
@@ -17,9 +19,8 @@ class FlowGraph:
     source, destination: rank within the group [int32]; channel: tells parallel connections of a pair apart [int32];
     rate_cap [bytes/s, float64] limits a connection (inf: none); delay [s, float64] passes before each of its flows.
 
-    Flows (one row each): connection [int32], size [bytes, float64], and the flows to release on delivery in CSR
-    form: flow f releases successors[successor_start[f]:successor_start[f + 1]]; `waits` [int32] counts what a
-    flow waits for.
+    Flows (one row each): connection [int32], size [bytes, float64], and the flows to release in CSR form:
+    flow f releases successors[successor_start[f]:successor_start[f + 1]]; `waits` [int32] counts what a flow waits for.
     """
 
     ranks: int
@@ -41,13 +42,23 @@ class FlowGraph:
         """Number of flows."""
         return len(self.size)
 
+    @property
+    def connections(self) -> int:
+        """Number of connections."""
+        return len(self.source)
+
     def sent(self) -> np.ndarray:
-        """Bytes that every rank sends [bytes, float64[ranks]]."""
-        return np.bincount(self.source[self.connection], self.size, self.ranks)
+        """Bytes that every rank puts on the wire [bytes, float64[ranks]]."""
+        return self._carried(self.source)
 
     def received(self) -> np.ndarray:
-        """Bytes that every rank receives [bytes, float64[ranks]]."""
-        return np.bincount(self.destination[self.connection], self.size, self.ranks)
+        """Bytes that every rank gets from the wire [bytes, float64[ranks]]."""
+        return self._carried(self.destination)
+
+    def _carried(self, end: np.ndarray) -> np.ndarray:
+        carried = np.bincount(self.connection, self.size, self.connections)
+        carried[self.source == self.destination] = 0.0
+        return np.bincount(end, carried, self.ranks)
 
 
 def flow_graph(
@@ -67,7 +78,7 @@ def flow_graph(
     """Assemble a FlowGraph; scalars are spread over their column.
 
     source, destination, channel, rate_cap, delay: per connection. connection, size: per flow.
-    before, after: one row per dependency; flow after[i] waits for flow before[i].
+    before, after: one row per dependency; flow after[i] waits for flow before[i]. Rows sorted by `before` save a sort.
     """
     source, destination = np.asarray(source, np.int32), np.asarray(destination, np.int32)
     connection = np.asarray(connection, np.int32)
@@ -93,6 +104,49 @@ def flow_graph(
         np.bincount(after, minlength=flows).astype(np.int32),
         traffic_class,
     )  # fmt: skip
+
+
+class FlowGraphBuilder:
+    """Collects blocks of flows and their dependencies; `build` merges flows of a pair and channel into connections."""
+
+    def __init__(self, ranks: int):
+        self.ranks = ranks
+        self._count = 0
+        self._flows: list[tuple[np.ndarray, ...]] = []
+        self._edges: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def flows(self, source, destination, size, channel=0) -> np.ndarray:
+        """Add flows and return their numbers [int32], in the common shape of the arguments.
+
+        source, destination: ranks; size [bytes].
+        """
+        columns = np.broadcast_arrays(source, destination, channel, np.asarray(size, np.float64))
+        self._flows.append(tuple(c.ravel() for c in columns))
+        numbers = np.arange(self._count, self._count + columns[0].size, dtype=np.int32)
+        self._count += columns[0].size
+        return numbers.reshape(columns[0].shape)
+
+    def wait(self, after, before) -> None:
+        """Flow after[i] waits for flow before[i]; the two are broadcast against each other."""
+        after, before = np.broadcast_arrays(after, before)
+        self._edges.append((before.ravel().astype(np.int32), after.ravel().astype(np.int32)))
+
+    def join(self, ranks, before=()) -> np.ndarray:
+        """Flows from every rank to itself, released by before[i, :]; later flows wait for one of them, not for many."""
+        joined = self.flows(ranks, ranks, 0.0)
+        if len(before):
+            self.wait(joined[:, None], before)
+        return joined
+
+    def build(self) -> FlowGraph:
+        """The FlowGraph of everything added."""
+        none = np.zeros(0, np.int32)
+        source, destination, channel, size = (
+            [np.concatenate(column) for column in zip(*self._flows)] if self._flows else [none] * 4
+        )
+        before, after = [np.concatenate(c) for c in zip(*self._edges)] if self._edges else (none, none)
+        source, destination, channel, connection = distinct_connections(source, destination, channel)
+        return flow_graph(self.ranks, source, destination, connection, size, before, after, channel=channel)
 
 
 def distinct_connections(source, destination, channel=None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
