@@ -22,6 +22,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from simnet.units import shown
+
 KIND_TAG = "kind="
 """How the union tags of `tagged` begin, so that the reader can tell them from keys in pydantic's locations."""
 
@@ -98,7 +100,7 @@ def tagged(table: dict[str, type[Params]], file: type[FileParams] | None = None)
             raise inside(("kind",), f"missing key{alternative}; allowed: {names}")
         kind = value["kind"]
         if not isinstance(kind, str) or kind not in rows:
-            raise inside(("kind",), f"unknown {kind!r}; allowed: {names}{nearest(str(kind), rows)}")
+            raise inside(("kind",), f"unknown {shown(kind)}; allowed: {names}{nearest(str(kind), rows)}")
         return value
 
     def _as_row(value: Params) -> Params:

@@ -21,6 +21,12 @@ def _scaled(units: dict[str, float], *prefixes: dict[str, float]) -> dict[str, f
     return {p + u: scale * base for table in prefixes for p, scale in table.items() for u, base in units.items()}
 
 
+def shown(value: object) -> str:
+    """A value in a message: short and on one line."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:76]}..."
+
+
 @dataclass(frozen=True)
 class Dimension:
     """One kind of quantity: its units as {name: size in the inner unit} and how to print it."""
@@ -38,22 +44,22 @@ class Dimension:
         Raises ValueError with a sentence that says what to write instead.
         """
         if isinstance(text, bool) or not isinstance(text, (str, int, float)):
-            raise ValueError(f"expected a {self.name} such as {self._examples()}, got {text!r}")
+            raise ValueError(f"expected a {self.name} such as {self._examples()}, got {shown(text)}")
         match = _QUANTITY.fullmatch(str(text).strip())
         if not match:
-            raise ValueError(f"{text!r} is no {self.name}; write one such as {self._examples()}")
+            raise ValueError(f"{shown(text)} is no {self.name}; write one such as {self._examples()}")
         number, unit = match["number"], match["unit"]
         value = float(number)
         if not unit and value != 0:
-            raise ValueError(f"{str(text)!r} has no unit; write a {self.name} such as {self._examples()}")
+            raise ValueError(f"{shown(str(text))} has no unit; write a {self.name} such as {self._examples()}")
         if unit and unit not in self.units:
-            raise ValueError(f"{text!r}: '{unit}' is no unit of a {self.name}; {self._unit_hint(unit)}")
+            raise ValueError(f"{shown(text)}: '{unit}' is no unit of a {self.name}; {self._unit_hint(unit)}")
         result = value
         if unit and math.isfinite(value):  # in decimal, so that 5us is the float nearest to 0.000005
             result = float(Decimal(number) * Decimal(repr(self.units[unit])))
         if not math.isfinite(result) or result < 0 or (self.positive and result == 0):
             bound = "above 0" if self.positive else "at least 0"
-            raise ValueError(f"a {self.name} must be finite and {bound}, got {text!r}")
+            raise ValueError(f"a {self.name} must be finite and {bound}, got {shown(text)}")
         return result
 
     def format(self, value: float, digits: int = 4) -> str:

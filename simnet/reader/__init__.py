@@ -90,12 +90,19 @@ class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
+    def represent_text(self, text: str) -> yaml.Node:
+        # PyYAML would write some line breaks of Unicode as they are, and read them as spaces
+        lines_printable = all(line.isprintable() for line in text.split("\n"))
+        style = '"' if not lines_printable else "|" if "\n" in text else None
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style)
+
 
 for _tag, _pattern in (
     ("null", yaml_tree.NULL), ("bool", yaml_tree.BOOL), ("int", yaml_tree.INT), ("float", yaml_tree.FLOAT),
     ("merge", yaml_tree.MERGE),
 ):  # fmt: skip
     _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _pattern, None)
+_Dumper.add_representer(str, _Dumper.represent_text)
 
 
 def _text(file: str | Path) -> str:

@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 
 from simnet.params import KIND_TAG, nearest
 from simnet.reader.source import Location
+from simnet.units import shown
 
 EXPECTED = {
     "int_type": "a whole number", "int_parsing": "a whole number", "int_from_float": "a whole number",
@@ -68,6 +69,8 @@ def _follow(details: Any, data: Any, model: type[BaseModel]) -> _Problem:
             types = [t for t in types if _kind(t) == step.removeprefix(KIND_TAG)]
             continue
         lacking = details["type"] == "missing" and step == steps[-1]
+        if lacking and isinstance(data, (list, tuple)):
+            break  # a list that is too short is at fault as a whole
         if not (lacking or _holds(data, step)):
             within = location if within is None else within
             types = [t for t in types if getattr(t, "__name__", None) == step] or types
@@ -121,11 +124,14 @@ def _place(problem: _Problem) -> Location:
 
 def _sentence(problem: _Problem) -> str:
     details, context = problem.details, problem.details.get("ctx", {})
-    kind, given = details["type"], shown(problem.given)
+    kind, given = details["type"], _shown(problem.given)
     if kind in ("value_error", "assertion_error"):
         return str(context["error"])
     if "inside" in context:
         return context["sentence"]
+    if kind == "missing" and isinstance(problem.given, (list, tuple)):
+        items = next(len(get_args(t)) for t in problem.types if get_origin(t) is tuple)
+        return f"needs {items} items, got {len(problem.given)}"
     if kind == "missing":
         description = _field(problem).description if _field(problem) else None
         return "missing key" + (f" ({description})" if description else "")
@@ -158,7 +164,7 @@ def _alternatives(problems: list[_Problem]) -> str:
     hint = nearest(str(given), [word[1:-1] for word in words])
     if others:
         return "; ".join(dict.fromkeys(others)) + f"; or write {expected}{hint}"
-    return f"expected {expected}, got {shown(given)}{hint}"
+    return f"expected {expected}, got {_shown(given)}{hint}"
 
 
 def _allowed(problem: _Problem) -> list[str]:
@@ -220,8 +226,8 @@ def _interval(bounds: dict[str, Any]) -> str:
     return f"{_BOUNDS[lower or upper]} {bounds[lower or upper]:g}"
 
 
-def shown(value: Any) -> str:
-    """A value of the data in a message: short, on one line, and in YAML's words."""
+def _shown(value: Any) -> str:
+    """A value of the data in YAML's words."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -230,5 +236,4 @@ def shown(value: Any) -> str:
         return "a mapping"
     if isinstance(value, (list, tuple)):
         return "a list"
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:76]}..."
+    return shown(value)

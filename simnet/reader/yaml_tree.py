@@ -203,9 +203,10 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str]:
     opened = error.context_mark.line + 1 if error.context_mark else row + 1
     problem, context = error.problem or "", error.context or ""
     character = rows[row][mark.column : mark.column + 1] if mark else ""
-    if "cannot start any token" in problem:
-        tab = character == "\t"
-        advice = "indent with spaces, not tabs" if tab else f"text that starts with '{character}' needs quotes"
+    if "\t" in rows[row][: len(rows[row]) - len(rows[row].lstrip())]:
+        advice = "indent with spaces, not tabs"
+    elif "cannot start any token" in problem:
+        advice = f"text that starts with '{character}' needs quotes"
     elif "mapping values are not allowed" in problem:
         advice = "a ':' where no key can stand; check the indentation, and put text that holds ': ' in quotes"
     elif "scalar" in context and "end of stream" in problem:
