@@ -48,10 +48,11 @@ class Run:
             end = start + 2 * LATENCY + bytes_ / RATE
             self.free[job, rank, "communication"] = end
             device = self.devices[rank]
+            sends, receives = (member == 0, member == 1) if kind == "send_recv" else (1, 1)
             self.tasks.append((job, device, "communication", label, kind, rank, number, arrived[member], end))
             self.flows.append(
-                (job, number, label, kind, algorithm, "world", rank, member, device, size, bytes_, bytes_,
-                 arrived[member], start, end, "done")
+                (job, number, label, kind, algorithm, "world", rank, member, device, size, bytes_ * sends,
+                 bytes_ * receives, arrived[member], start, end, "done")
             )  # fmt: skip
         return [self.free[job, r, "communication"] for r in members]
 
