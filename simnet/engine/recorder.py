@@ -1,47 +1,162 @@
-"""From the replayed jobs to the columns of a result's `tasks` and `flows` tables."""
-
-from typing import Any
+"""From replayed jobs and the network's report to the tables of a result."""
 
 import numpy as np
+import pyarrow as pa
 
-from simnet.engine.replay import JobReplay
+from simnet.engine.replay import JobReplay, Replay
+from simnet.network.model import NetworkReport
+from simnet.result import FLOWS, LINKS, MESSAGES, SAMPLES, TASKS, Coded, table
+from simnet.topology.topology import Topology
 from simnet.workload.task_graph import STREAMS
 
-# `result` turns (codes, names) into text columns without a string per row.
-Coded = tuple[np.ndarray, list[str]]
 
-
-def task_columns(jobs: list[JobReplay], device_names: list[list[str]]) -> dict[str, Any]:
-    """Columns of the tasks that began; device_names: by job, then rank. Text columns are (codes, names)."""
-    parts: dict[str, list] = {}
-    kinds, names, devices = ["compute"], [], []
-    offset = 0
+def tasks_table(jobs: list[JobReplay], device_names: list[list[str]]) -> pa.Table:
+    """The tasks that began, job by job in program order. device_names: by job, then rank."""
+    words = _Words("name", "kind", "device")
+    words.codes("kind", ["compute"])
+    parts, operations = [], 0
     for number, job in enumerate(jobs):
         graph = job.plan.graph
-        begun = np.array(job.begun)
+        begun = np.array(job.begun, np.float64)
         rows = np.flatnonzero(~np.isnan(begun))
-        kind_codes = np.zeros(len(graph.operations) + 1, np.int32)  # the last stands for -1: compute
-        for i, operation in enumerate(graph.operations):
-            if operation.kind not in kinds:
-                kinds.append(operation.kind)
-            kind_codes[i] = kinds.index(operation.kind)
+        # the last code is that of operation -1: a compute task
+        kind = words.codes("kind", [*(o.kind for o in graph.operations), "compute"])
         operation = graph.operation[rows]
-        columns = {
-            "job": np.full(len(rows), number, np.int32),
-            "device": graph.rank[rows] + len(devices),
-            "stream": graph.stream[rows].astype(np.int32),
-            "name": graph.name[rows] + len(names),
-            "kind": kind_codes[operation],
+        parts.append({
+            "job": np.full(len(rows), number),
+            "device": words.codes("device", device_names[number])[graph.rank[rows]],
+            "stream": graph.stream[rows],
+            "name": words.codes("name", graph.names)[graph.name[rows]],
+            "kind": kind[operation],
             "rank": graph.rank[rows],
-            "operation": np.where(operation < 0, -1, operation + offset),
+            "operation": np.where(operation < 0, -1, operation + operations),
             "start": begun[rows],
-            "end": np.array(job.ended)[rows],
-        }
-        for key, column in columns.items():
-            parts.setdefault(key, []).append(column)
-        names += graph.names
-        devices += device_names[number]
-        offset += len(graph.operations)
-    joined = {key: np.concatenate(columns) for key, columns in parts.items()}
-    words = {"job": [j.plan.name for j in jobs], "device": devices, "stream": list(STREAMS), "name": names, "kind": kinds}
-    return {key: (column, words[key]) if key in words else column for key, column in joined.items()}
+            "end": np.array(job.ended, np.float64)[rows],
+        })  # fmt: skip
+        operations += len(graph.operations)
+    names = {"job": [job.plan.name for job in jobs], "stream": list(STREAMS)} | words.names
+    return table(TASKS, _joined(parts, names))
+
+
+def flows_table(jobs: list[JobReplay], device_names: list[list[str]]) -> pa.Table:
+    """One row per member that reached a transfer or collective, operation by operation."""
+    words = _Words("label", "kind", "algorithm", "communicator", "device")
+    parts, operations = [], 0
+    for number, job in enumerate(jobs):
+        graph = job.plan.graph
+        rows = np.flatnonzero((graph.operation >= 0) & ~np.isnan(np.array(job.begun, np.float64)))
+        rows = rows[np.lexsort((graph.member[rows], graph.operation[rows]))]
+        operation, member = graph.operation[rows], graph.member[rows]
+        wanted = graph.operations
+        ended = np.array(job.ended, np.float64)[rows]
+        sent, received = _carried(job, operation, member)
+        parts.append({
+            "job": np.full(len(rows), number),
+            "operation": operation + operations,
+            "label": words.codes("label", [graph.names[n] for n in graph.name[rows]]),
+            "kind": words.codes("kind", [o.kind for o in wanted])[operation],
+            "algorithm": words.codes("algorithm", [o.algorithm for o in wanted])[operation],
+            "communicator": words.codes("communicator", [o.communicator for o in wanted])[operation],
+            "rank": graph.rank[rows],
+            "member": member,
+            "device": words.codes("device", device_names[number])[graph.rank[rows]],
+            "size": np.array([o.size for o in wanted], np.float64)[operation],
+            "sent": sent,
+            "received": received,
+            "arrived": np.array(job.begun, np.float64)[rows],
+            "start": np.array(job.launched, np.float64)[operation],
+            "end": ended,
+            "outcome": np.isnan(ended).astype(np.int32),
+        })  # fmt: skip
+        operations += len(wanted)
+    names = {"job": [job.plan.name for job in jobs], "outcome": ["done", "unfinished"]} | words.names
+    return table(FLOWS, _joined(parts, names))
+
+
+def links_table(report: NetworkReport, topology: Topology, until: float) -> pa.Table:
+    """What every link carried until `until` [s]."""
+    links, devices = topology.links, topology.devices
+    peak = (report.bins / report.bin_width).max(axis=1, initial=0.0) / topology.rates
+    return table(LINKS, {
+        "link": [topology.link_name(i) for i in range(len(links))],
+        "source": [devices[k.source].name for k in links],
+        "destination": [devices[k.destination].name for k in links],
+        "kind": [k.kind for k in links],
+        "rate": topology.rates,
+        "latency": topology.latencies,
+        "bytes": report.bytes,
+        "utilization": report.bytes / (topology.rates * until) if until > 0 else np.zeros(len(links)),
+        "peak": peak,
+        "busy": report.busy,
+    })  # fmt: skip
+
+
+def samples_table(report: NetworkReport, topology: Topology) -> pa.Table:
+    """Utilization of every link in every bin in which it carried anything."""
+    link, column = np.nonzero(report.bins)
+    used, code = np.unique(link, return_inverse=True)
+    return table(
+        SAMPLES,
+        {
+            "link": Coded(code, [topology.link_name(i) for i in used]),
+            "time": column * report.bin_width,
+            "utilization": report.bins[link, column] / (report.bin_width * topology.rates[link]),
+        },
+        bin_width=report.bin_width,
+    )
+
+
+def messages_table(report: NetworkReport, replay: Replay, topology: Topology) -> pa.Table:
+    """Every single flow that the network recorded."""
+    flows = report.flows or dict.fromkeys(("graph", "source", "destination", "size", "start", "end"), np.zeros(0, int))
+    jobs = replay.jobs
+    offsets = np.concatenate([[0], np.cumsum([len(job.plan.graph.operations) for job in jobs])])
+    numbers = {id(job): number for number, job in enumerate(jobs)}
+    graphs, row = np.unique(flows["graph"], return_inverse=True)
+    origin = np.array([(numbers[id(job)], op) for job, op in (replay.launched[g] for g in graphs.tolist())], np.int64)
+    job, operation = origin.reshape(-1, 2)[row].T
+    names = [device.name for device in topology.devices]
+    return table(MESSAGES, {
+        "job": Coded(job, [j.plan.name for j in jobs]),
+        "operation": operation + offsets[job],
+        "source": Coded(flows["source"], names),
+        "destination": Coded(flows["destination"], names),
+        "size": flows["size"],
+        "start": flows["start"],
+        "end": flows["end"],
+    })  # fmt: skip
+
+
+class _Words:
+    """Text columns as codes into growing lists of names."""
+
+    def __init__(self, *columns: str):
+        self._numbers: dict[str, dict[str, int]] = {column: {} for column in columns}
+
+    def codes(self, column: str, words: list[str]) -> np.ndarray:
+        """The code of every word."""
+        numbers = self._numbers[column]
+        return np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int32)
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """The names by column, each at its code."""
+        return {column: list(numbers) for column, numbers in self._numbers.items()}
+
+
+def _joined(parts: list[dict[str, np.ndarray]], names: dict[str, list[str]]) -> dict:
+    joined = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+    return {key: Coded(column, names[key]) if key in names else column for key, column in joined.items()}
+
+
+def _carried(job: JobReplay, operation: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bytes sent and received by each row's member in its operation; 0 where the flows never started."""
+    sent, received = np.zeros(len(operation)), np.zeros(len(operation))
+    bounds = np.flatnonzero(np.diff(operation, prepend=-1, append=-1))
+    for first, last in zip(bounds[:-1], bounds[1:]):
+        number = int(operation[first])
+        if job.launched[number] == job.launched[number]:
+            lowered = job.plan.lower(job.plan.graph.operations[number])
+            sent[first:last] = lowered.sent[member[first:last]]
+            received[first:last] = lowered.received[member[first:last]]
+    return sent, received

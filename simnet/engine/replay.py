@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,6 +22,16 @@ class Lowered:
     flows: FlowGraph
     devices: np.ndarray
     communicator: int
+
+    @cached_property
+    def sent(self) -> np.ndarray:
+        """Bytes that every member puts on the wire."""
+        return self.flows.sent()
+
+    @cached_property
+    def received(self) -> np.ndarray:
+        """Bytes that every member gets from the wire."""
+        return self.flows.received()
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +60,8 @@ class Replay:
         self.network = network
         self.clock = Clock(network, self._on_completion, progress)
         self.jobs = [JobReplay(plan, self) for plan in plans]
-        self._running: dict[int, tuple[JobReplay, int]] = {}
+        # graph number of the network -> the job and operation that it stands for
+        self.launched: dict[int, tuple[JobReplay, int]] = {}
 
     def run(self) -> None:
         """Replay everything.
@@ -69,10 +81,10 @@ class Replay:
     def launch(self, job: "JobReplay", operation: int, lowered: Lowered) -> None:
         """Hand an operation to the network."""
         number = self.network.start(lowered.flows, lowered.devices, lowered.communicator, self.clock.now)
-        self._running[number] = (job, operation)
+        self.launched[number] = (job, operation)
 
     def _on_completion(self, completion: Completion) -> None:
-        job, operation = self._running[completion.graph]
+        job, operation = self.launched[completion.graph]
         if completion.outcome != DONE:
             label = job.describe(operation)
             raise UnreachableError(f"job '{job.plan.name}', {label}: {completion.detail}")
