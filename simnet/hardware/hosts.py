@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-_G, _NS = 1e9, 1e-9
+_G = 1e9
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class Host:
     socket_rate: float
     nccl_rate: float
     source: str
-    memory_latency: float = 100 * _NS  # [recall]
-    socket_latency: float = 100 * _NS  # [recall]
+    memory_latency: float = 100e-9  # [recall]
+    socket_latency: float = 100e-9  # [recall]
 
 
 def _dram(channels: int, transfers: float) -> float:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from simnet.units import RATE
 
-_G, _NS = 1e9, 1e-9
+_G = 1e9
 
 # Payload bits per transferred bit, by gigatransfers/s of a lane: 8b/10b, 128b/130b, and the 256-byte flits of PCIe 6.
 _ENCODING = {2.5: 8 / 10, 5.0: 8 / 10, 8.0: 128 / 130, 16.0: 128 / 130, 32.0: 128 / 130, 64.0: 242 / 256}
@@ -33,8 +33,8 @@ class LinkType:
 
 # Peer writes below one PCIe switch take 0.36 to 0.45 us over two links [RTX6K]; a root port 1 to 2 us [RTX6K], half of
 # which falls to each of its two links; an NVSwitch 936 ns over two [ASTRA].
-_PCIE, _NVLINK = 200 * _NS, 468 * _NS
-PCIE_ROOT_LATENCY = 500 * _NS
+_PCIE, _NVLINK = 200e-9, 468e-9
+PCIE_ROOT_LATENCY = 500e-9
 """Latency [s] of a PCIe link that ends at a CPU."""
 
 

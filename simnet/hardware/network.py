@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from simnet.units import RATE
 
-_GBPS, _G, _NS, _MB = RATE.units["Gbps"], 1e9, 1e-9, 1e6
+_GBPS, _G, _MB = RATE.units["Gbps"], 1e9, 1e6
 
 
 @dataclass(frozen=True)
@@ -47,17 +47,17 @@ NICS: dict[str, Nic] = {
 
 SWITCHES: dict[str, Switch] = {
     "trident3": Switch(32, 100 * _GBPS, 32_732_160, 0, "Arista 7050CX3 [SONIC]"),
-    "tomahawk": Switch(32, 100 * _GBPS, 16 * _MB, 500 * _NS, "buffer and one of two quoted latencies, 300 and 500 ns"),
+    "tomahawk": Switch(32, 100 * _GBPS, 16 * _MB, 500e-9, "buffer and one of two quoted latencies, 300 and 500 ns"),
     "tomahawk3": Switch(32, 400 * _GBPS, 67_117_056, 0, "Nokia IXR7220-H3 [SONIC]"),
     "tomahawk4": Switch(64, 400 * _GBPS, 113 * _MB, 0, "buffer [recall]"),
     "tomahawk5": Switch(64, 800 * _GBPS, 166_298_880, 0, "Arista 7060X6-64PE [SONIC]"),
     "spectrum3": Switch(32, 400 * _GBPS, 60.8 * _MB, 0, "SN4700, egress pool [SONIC]"),
     "spectrum4": Switch(64, 800 * _GBPS, 158.2 * _MB, 0, "SN5600, egress pool [SONIC]"),
-    "quantum_hdr": Switch(40, 200 * _GBPS, 0, 110 * _NS, "QM8790, 90 to 130 ns"),
-    "quantum2_ndr": Switch(64, 400 * _GBPS, 0, 250 * _NS, "QM9700; resellers quote <150 and 330 ns"),
+    "quantum_hdr": Switch(40, 200 * _GBPS, 0, 110e-9, "QM8790, 90 to 130 ns"),
+    "quantum2_ndr": Switch(64, 400 * _GBPS, 0, 250e-9, "QM9700; resellers quote <150 and 330 ns"),
 }  # fmt: skip
 """Switch ASICs, for buffers and latencies of fabric links."""
 
-FABRIC_LINK_LATENCY = 300 * _NS
+FABRIC_LINK_LATENCY = 300e-9
 """Latency [s] of one fabric link with the switch or NIC it leads to: two of them give the 0.6 us that HDR InfiniBand is
 quoted with from end to end [MLE-NET]."""

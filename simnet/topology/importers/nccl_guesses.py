@@ -88,7 +88,7 @@ def pcie_link(pci: Element) -> tuple[float, int, bool]:
 
 
 def upstream_rate(pci: Element, below: list[Element]) -> tuple[float, str]:
-    """Rate [bytes/s] of the link above a PCI device with devices `below` it, and what was assumed for it, if anything."""
+    """Rate [bytes/s] of the link above a PCI device with devices `below` it, and what was assumed ('': nothing)."""
     speed, width, stated = pcie_link(pci)
     if not stated:
         return pcie_rate(speed, width), "speed or width of the PCIe link not stated, taken as PCIe 3 and 16 lanes"
