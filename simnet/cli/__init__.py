@@ -1,0 +1,120 @@
+"""The command line: the only room that prints or exits.
+
+Commands import what they need when they run, so that `simnet --help` answers at once.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import simnet
+from simnet.errors import SimnetError
+
+COMPLETED, INTERRUPTED, FAILED = 0, 130, 1
+_EXIT_CODES = {"completed": COMPLETED, "aborted": INTERRUPTED}  # of the status of a result; anything else FAILED
+
+app = typer.Typer(
+    help="Simulate distributed machine-learning training on a cluster.",
+    epilog="Exit codes: 0 completed, 1 stalled or failed, 2 bad input, 130 interrupted.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+topology_app = typer.Typer(no_args_is_help=True)
+app.add_typer(topology_app, name="topology", help="Look at a cluster.")
+
+
+def main() -> None:
+    """Run the command line; what is the user's to mend goes to stderr without a traceback."""
+    try:
+        app(prog_name="simnet")
+    except SimnetError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"simnet {simnet.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    experiment: Annotated[Path, typer.Argument(metavar="EXPERIMENT.yaml", help="What to simulate.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="a.b=c", help="Put a value into the experiment; may be repeated."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the result goes. [default: a new results/NAME-N]")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Simulate an experiment, print what happened and keep the result."""
+    from simnet.cli.running import run_and_show
+
+    result = run_and_show(experiment, set_ or [], out, quiet)
+    raise typer.Exit(_EXIT_CODES.get(result.summary["status"], FAILED))
+
+
+@app.command()
+def show(
+    result_dir: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="What `simnet run` has left.")],
+) -> None:
+    """Print what happened in a finished run."""
+    from simnet import result
+    from simnet.cli.output import console, show_result
+
+    stored = result.read(result_dir)
+    show_result(console(), stored.summary, stored.experiment)
+
+
+@topology_app.command("show")
+def topology_show(
+    topology: Annotated[
+        str, typer.Argument(metavar="TOPOLOGY", help="A file (topology or experiment) or the kind of a builder.")
+    ],
+    route: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="A B", help="Print the route from device A to device B instead.")
+    ] = None,
+) -> None:
+    """Print devices and links of a cluster, or the route between two devices hop by hop."""
+    from simnet.cli.output import console
+    from simnet.cli.topology import show_route, show_topology, topology_of
+
+    built = topology_of(topology)
+    if route:
+        show_route(console(), built, *route)
+    else:
+        show_topology(console(), built)
+
+
+@app.command("list")
+def list_() -> None:
+    """Print every part that YAML accepts, each with one sentence."""
+    from simnet.cli.listing import parts, show_parts
+    from simnet.cli.output import console
+
+    show_parts(console(), parts())
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of an experiment, with which editors complete and check YAML."""
+    import json
+
+    from simnet.experiment import schema
+
+    print(json.dumps(schema(), indent=2))

@@ -1,0 +1,148 @@
+"""What the terminal shows of a result: the summary as a few tables that fit 80 columns and survive a pipe."""
+
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from simnet.units import RATE, SIZE, TIME
+
+_UNWRAPPED = 10_000  # columns of a pipe or file: one row stays one line for grep
+_MOST_COLLECTIVES = 24
+_SKEW_WORTH_A_LINE = 1.05
+_GIGA = 1e9
+
+
+def console(stream=None) -> Console:
+    """A console that colours and wraps on a terminal only."""
+    stream = stream or sys.stdout
+    return Console(
+        file=stream, width=None if stream.isatty() else _UNWRAPPED, highlight=False, markup=False, emoji=False
+    )
+
+
+def show_result(out: Console, summary: dict[str, Any], experiment: dict[str, Any]) -> None:
+    """Print the summary of a run: what ran and how it ended, collectives, ranks, links and notes."""
+    _headline(out, summary, experiment)
+    _collectives(out, summary["collectives"])
+    _ranks(out, summary)
+    _links(out, summary["busiest_links"])
+    if summary["notes"]:
+        heading(out, "Notes")
+        for note in summary["notes"]:
+            bullet(out, note)
+
+
+def heading(out: Console, text: str) -> None:
+    """Print a heading with a line before it."""
+    out.print()
+    out.print(Text(text, style="bold"))
+
+
+def bullet(out: Console, text: str) -> None:
+    """Print one sentence, indented."""
+    out.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
+
+
+def table(*columns: str) -> Table:
+    """A plain table. Names that end in '<' are of words, which fold on a narrow terminal; the others of numbers."""
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in columns:
+        words = name.endswith("<")
+        grid.add_column(
+            name.rstrip("<"), justify="left" if words else "right", no_wrap=not words, overflow="fold", min_width=4
+        )
+    return grid
+
+
+def show_table(out: Console, grid: Table) -> None:
+    """Print a table below its heading."""
+    out.print(Padding(grid, (0, 0, 0, 2), expand=False))
+
+
+def time(value: float | None) -> str:
+    """A time [s] for people; '-' where it is not defined."""
+    return "-" if value is None else TIME.format(value)
+
+
+def _headline(out: Console, summary: dict, experiment: dict) -> None:
+    name = experiment.get("name", "experiment")
+    style = "bold green" if summary["status"] == "completed" else "bold red"
+    line = Text.assemble((name, "bold"), ": ", (summary["status"], style), f", makespan {time(summary['makespan'])}")
+    out.print(line)
+    counts = ", ".join(f"{count:,} {what}" for what, count in summary["simulated"].items())
+    if counts:
+        bullet(out, f"simulated {counts}")
+    for job in summary["jobs"]:
+        bullet(out, _job(job))
+
+
+def _job(job: dict) -> str:
+    line = f"job {job['job']}: {job['ranks']} ranks, {time(job['start'])} to {time(job['end'])}"
+    if job["overlap_fraction"]:
+        line += f", {job['overlap_fraction']:.0%} of its communication hidden behind compute"
+    return line
+
+
+def _collectives(out: Console, rows: list[dict]) -> None:
+    if not rows:
+        return
+    heading(out, "Collectives and transfers (mean times; bandwidths in GB/s as nccl-tests counts them)")
+    several = len({row["job"] for row in rows}) > 1
+    grid = table("operation<", "algorithm<", "size", "ranks", "runs", "time", "algbw", "busbw")
+    for row in rows[:_MOST_COLLECTIVES]:
+        name = f"{row['kind']} {row['label']}".strip() if row["label"] != row["kind"] else row["kind"]
+        grid.add_row(
+            f"{row['job']}: {name}" if several else name,
+            row["algorithm"], SIZE.format(row["size"]), str(row["ranks"]), str(row["count"]),
+            time(row["time_mean"]), _giga(row["algorithm_bandwidth"]), _giga(row["bus_bandwidth"]),
+        )  # fmt: skip
+    show_table(out, grid)
+    if len(rows) > _MOST_COLLECTIVES:
+        bullet(out, f"... and {len(rows) - _MOST_COLLECTIVES} more in summary.json")
+
+
+def _ranks(out: Console, summary: dict) -> None:
+    rows = summary["ranks"]
+    if not rows:
+        return
+    heading(out, f"How the {len(rows)} ranks spent the makespan, and what each put on the wire")
+    grid = table("share<", "min", "mean", "max")
+    for key, name in (
+        ("compute", "compute"),
+        ("exposed_communication", "exposed communication"),
+        ("idle", "idle"),
+    ):
+        values = [row[key] for row in rows]
+        grid.add_row(name, *(f"{v:.1%}" for v in (min(values), sum(values) / len(values), max(values))))
+    for key in ("sent", "received"):
+        values = [row[key] for row in rows]
+        grid.add_row(f"bytes {key}", *(SIZE.format(v) for v in (min(values), sum(values) / len(values), max(values))))
+    show_table(out, grid)
+    hottest = summary["hottest_receiver"]
+    if hottest and hottest["times_mean"] > _SKEW_WORTH_A_LINE:
+        bullet(
+            out,
+            f"hottest receiver: rank {hottest['rank']} of {hottest['job']} ({hottest['device']}) received "
+            f"{SIZE.format(hottest['received'])}, {hottest['times_mean']:.2f} times the mean",
+        )
+
+
+def _links(out: Console, rows: list[dict]) -> None:
+    if not rows:
+        return
+    heading(out, "Busiest links (utilization over the makespan)")
+    grid = table("link<", "kind<", "rate", "carried", "mean", "peak")
+    for row in rows:
+        grid.add_row(
+            row["link"], row["kind"], RATE.format(row["rate"]), SIZE.format(row["bytes"]),
+            f"{row['utilization']:.1%}", f"{row['peak']:.1%}",
+        )  # fmt: skip
+    show_table(out, grid)
+
+
+def _giga(rate: float | None) -> str:
+    return "-" if rate is None else f"{rate / _GIGA:.4g}"
