@@ -76,7 +76,7 @@ class Dimension:
     def exact(self, value: float) -> str:
         """Write a quantity as text that `parse` reads back to the same float."""
         if value == 0:
-            return "0"
+            return f"0{self.inner}"
         for unit in self.printed:
             text = f"{value / self.units[unit]:.15g}"
             is_short = "e" not in text and len(text) <= 8 and (float(text) >= 1 or unit == self.printed[-1])

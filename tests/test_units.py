@@ -135,7 +135,7 @@ def test_format(dimension, value, text):
         (SIZE, 64 * 2**20, "64MiB"),
         (SIZE, 1000, "1000B"),
         (TIME, 1e-6, "1us"),
-        (TIME, 0, "0"),
+        (TIME, 0, "0s"),
         (TIME, 1 / 3, "0.3333333333333333s"),
     ],
 )

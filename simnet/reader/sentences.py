@@ -22,6 +22,7 @@ EXPECTED = {
 }  # fmt: skip
 _BOUNDS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
 _LENGTHS = {"too_short": ("min_length", "least"), "too_long": ("max_length", "most")}
+_WORTHWHILE = 1000  # errors that are looked at; hostile input has a million
 
 
 @dataclass
@@ -43,7 +44,7 @@ class _Problem:
 def sentences(error: ValidationError, data: Any, model: type[BaseModel]) -> list[tuple[Location, str]]:
     """What is wrong with `data`, which did not validate as `model`; one sentence per place."""
     found, branches = [], {}
-    for details in error.errors(include_url=False):
+    for details in error.errors(include_url=False)[:_WORTHWHILE]:
         problem = _follow(details, data, model)
         if details["type"] == "too_short" and len(problem.given) >= details["ctx"]["min_length"]:
             continue  # pydantic counts only the valid items, and has said what is wrong with the others

@@ -4,12 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from simnet.errors import InputError
+from simnet.units import shown
 
 Location = tuple[str | int, ...]
 """A value's place in the data: keys and list indices from the top, such as ('jobs', 0, 'ranks')."""
 
 MAX_PROBLEMS = 100
 """So many problems are worth reading."""
+_LONG = 60  # characters of a key
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,11 @@ class Source:
             return self.option(problem[0]) is not None, self.line(problem[0]) or 0
 
         said = dict.fromkeys(self.say(location, sentence) for location, sentence in sorted(problems, key=order))
-        more = [f"... and {len(said) - MAX_PROBLEMS} more"] if len(said) > MAX_PROBLEMS else []
+        more = ["... and more"] if len(said) > MAX_PROBLEMS else []
         return InputError("\n".join([*list(said)[:MAX_PROBLEMS], *more]))
 
 
 def path(location: Location) -> str:
     """A location as `--set` writes it: 'jobs.0.ranks'."""
-    return ".".join(str(key) if str(key).isprintable() else repr(key) for key in location)
+    keys = [str(key) for key in location]
+    return ".".join(key if key.isprintable() and len(key) <= _LONG else shown(key) for key in keys)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from simnet.reader.source import Location
+from simnet.units import shown
 
 MAX_NODES = 1_000_000
 MAX_DEPTH = 100
@@ -103,7 +104,7 @@ class _Composer:
         self.count(event, 1, len(location))
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
-            self.problem(location, f"the tag '{tag}' is not allowed; write plain values, text in quotes")
+            self.problem(location, f"the tag {shown(tag)} is not allowed; write plain values, text in quotes")
         if event.anchor is not None:
             self.anchors[event.anchor] = None
         nodes, deepest, self.deepest = self.nodes, self.deepest, len(location)
@@ -167,10 +168,12 @@ class _Composer:
 
     def alias(self, event: yaml.AliasEvent, location: Location) -> Any:
         if event.anchor not in self.anchors:
-            raise NotYaml(_line(event), f"'*{event.anchor}' refers to an anchor that is not above it")
+            raise NotYaml(_line(event), f"{shown('*' + event.anchor)} refers to an anchor that is not above it")
         anchored = self.anchors[event.anchor]
         if anchored is None:
-            raise NotYaml(_line(event), f"'*{event.anchor}' stands inside the value that it repeats, without end")
+            raise NotYaml(
+                _line(event), f"{shown('*' + event.anchor)} stands inside the value that it repeats"
+            )
         self.count(event, anchored.nodes, len(location) + anchored.depth)
         self.tree.aliases[location] = anchored.location
         return anchored.value

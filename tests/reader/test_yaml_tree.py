@@ -144,7 +144,7 @@ def test_anchors_may_not_nest_deeper_than_lists_may():
 @pytest.mark.parametrize(
     ("text", "line", "sentence"),
     [
-        ("a: 1\nb: &b\n  c: *b", 3, "'*b' stands inside the value that it repeats, without end"),
+        ("a: 1\nb: &b\n  c: *b", 3, "'*b' stands inside the value that it repeats"),
         ("a: &a [*a]", 1, "'*a' stands inside the value that it repeats"),
         ("a: 1\nb: *c", 2, "'*c' refers to an anchor that is not above it"),
         ("a: 1\n---\nb: 2", 2, "a second document starts here; one file holds one"),

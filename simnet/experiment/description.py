@@ -1,0 +1,142 @@
+"""The description of one run, as YAML has it: topology, network, jobs, and what to write about them."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic.json_schema import GenerateJsonSchema
+
+from simnet import reader
+from simnet.experiment.placement import PLACEMENTS
+from simnet.network import LOAD_BALANCERS, NETWORK_MODELS
+from simnet.params import Params, inside, row_name, tagged
+from simnet.topology import TopologyFile
+from simnet.topology.builders import BUILDERS
+from simnet.units import Rate, Time
+from simnet.workload import WORKLOADS, WorkloadFile
+
+_NAME = "[A-Za-z0-9_.-]+"
+MAX_SAMPLES = 2000
+
+
+def _check_name(name: str) -> str:
+    if not re.fullmatch(_NAME, name):
+        raise ValueError(f"{name!r} must hold letters, digits, '_', '.' and '-' only, and at least one of them")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_check_name), WithJsonSchema({"type": "string", "pattern": f"^{_NAME}$"})]
+
+
+class Change(Params):
+    """From a time on, links have another rate, have failed, or are back at their nominal rate."""
+
+    time: Time = Field(description="when it happens, in simulated time")
+    link: tuple[str, str] | None = Field(None, description="two devices: both directions of all links between them")
+    switch: str | None = Field(None, description="a device: all its links")
+    rate: Rate | None = Field(None, description="the new rate of each of these links")
+    fail: bool | None = Field(None, description="true: the links carry nothing from now on")
+    restore: bool | None = Field(None, description="true: the links have their nominal rate again")
+
+    @model_validator(mode="after")
+    def _one_of_each(self):
+        for choices in (("link", "switch"), ("rate", "fail", "restore")):
+            given = [name for name in choices if getattr(self, name)]
+            if len(given) != 1:
+                raise ValueError(f"needs exactly one of {', '.join(choices)}; got {' and '.join(given) or 'none'}")
+        return self
+
+
+class Network(Params):
+    """How bytes travel."""
+
+    model: row_name(NETWORK_MODELS) = Field("flow", description="how links are shared")
+    load_balancing: tagged(LOAD_BALANCERS) = Field(
+        {"kind": "ecmp"}, validate_default=True, description="how flows choose among paths of equal cost"
+    )
+    changes: tuple[Change, ...] = Field((), description="links that change their rate, fail and return")
+
+
+class Job(Params):
+    """One workload on some of the GPUs."""
+
+    name: Name | None = Field(None, description="unique among the jobs; default job0, job1, ...")
+    workload: tagged(WORKLOADS, WorkloadFile) = Field(description="what every rank computes and exchanges")
+    ranks: int | None = Field(
+        None, ge=1, description="number of ranks; default what the workload's file says, else one on each GPU left"
+    )
+    placement: row_name(PLACEMENTS) | Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+        "packed", description="how ranks are put on GPUs, or the names of the GPUs in the order of ranks"
+    )
+    start: Time = Field(0.0, description="when the job begins, in simulated time")
+    stop: Time | None = Field(None, description="when the job is cut off, in simulated time; default never")
+    iterations: int = Field(1, ge=1, description="how often the workload runs, back to back")
+
+    @model_validator(mode="after")
+    def _stops_after_start(self):
+        if self.stop is not None and self.stop <= self.start:
+            raise inside(("stop",), "must be later than the job's start")
+        return self
+
+
+class Output(Params):
+    """What a result holds."""
+
+    messages: bool = Field(False, description="write every single flow of a collective, too")
+    samples: int = Field(200, ge=1, le=MAX_SAMPLES, description="number of time bins of the links' utilization")
+
+
+class Experiment(Params):
+    """One run of simnet: a cluster, the jobs on it, and how its network is modelled."""
+
+    name: Name = Field("experiment", description="names the result; default the name of the file")
+    description: str = Field("", description="free text: what the experiment shows")
+    seed: int = Field(1, ge=0, lt=2**63, description="of all random choices; the same seed gives the same result")
+    topology: tagged(BUILDERS, TopologyFile) = Field(description="the cluster: a kind with its parameters, or a file")
+    network: Network = Field(Network(), description="how bytes travel")
+    stragglers: dict[str, Annotated[float, Field(ge=1)]] = Field(
+        {}, description="GPUs that compute slower, each with the factor on its compute times"
+    )
+    jobs: tuple[Job, ...] = Field(min_length=1, description="the workloads that run, sharing the cluster")
+    output: Output = Field(Output(), description="what the result holds")
+
+    @field_validator("jobs")
+    @classmethod
+    def _named(cls, jobs: tuple[Job, ...]) -> tuple[Job, ...]:
+        names: dict[str, int] = {}
+        for i, job in enumerate(jobs):
+            name = job.name or f"job{i}"
+            if name in names:
+                raise inside((i, "name"), f"'{name}' is the name of job {names[name]} already")
+            names[name] = i
+        return tuple(job.model_copy(update={"name": name}) for job, name in zip(jobs, names))
+
+
+def load(path: str | Path, overrides: tuple[str, ...] | list[str] = ()) -> tuple[Experiment, reader.Source]:
+    """The experiment of a YAML file, with 'a.b=c' overrides in it, and where each of its values stands.
+
+    Raises InputError with all problems.
+    """
+    stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(path).stem)
+    return reader.load(path, Experiment, overrides, {"name": stem or "experiment"})
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of an experiment, for editors that complete and check YAML."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Experiment.model_json_schema(schema_generator=_WithTextDefaults),
+        "title": "simnet experiment",
+    }
+
+
+class _WithTextDefaults(GenerateJsonSchema):
+    """Shows the default of a quantity as YAML has it, with its unit."""
+
+    def default_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        shown = super().default_schema(schema)
+        writer = schema["schema"].get("serialization", {})
+        if "default" in shown and writer.get("type") == "function-plain":
+            shown["default"] = writer["function"](schema["default"])
+        return shown

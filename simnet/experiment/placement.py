@@ -1,0 +1,168 @@
+"""What an experiment names, found in its built topology: the GPU of every rank, and the links that change."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING
+
+from simnet.network.model import LinkChange
+from simnet.params import nearest
+from simnet.reader import Location, Source
+from simnet.topology.topology import Topology
+
+if TYPE_CHECKING:
+    from simnet.experiment.description import Change, Experiment, Job
+
+_LISTED = 8  # names in a message
+
+
+def packed(topology: Topology, free: list[int]) -> list[int]:
+    """Fill one server after the other."""
+    return free
+
+
+def round_robin(topology: Topology, free: list[int]) -> list[int]:
+    """Deal the ranks over the servers, one each in turn."""
+    servers: dict[str, list[int]] = {}
+    for gpu in free:
+        device = topology.devices[gpu]
+        servers.setdefault(device.server or device.name, []).append(gpu)
+    return [gpu for gpu in chain.from_iterable(zip_longest(*servers.values())) if gpu is not None]
+
+
+PLACEMENTS: dict[str, Callable[[Topology, list[int]], list[int]]] = {"packed": packed, "round_robin": round_robin}
+"""Orders in which free GPUs are given to the ranks of a job."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What an experiment names, as ids of its topology.
+
+    devices: per job, the device id of every rank. changes: of single links, in the order of time. stragglers: factor on
+    the compute times of a device id.
+    """
+
+    devices: list[list[int]]
+    changes: list[LinkChange]
+    stragglers: dict[int, float]
+
+
+def resolve(experiment: "Experiment", topology: Topology, source: Source | None = None) -> Resolved:
+    """Find what `experiment` names in `topology`. Raises InputError with all problems, placed by `source`."""
+    finder = _Finder(topology)
+    resolved = Resolved(
+        _place(experiment.jobs, finder),
+        _changes(experiment.network.changes, finder),
+        {
+            gpu: factor
+            for name, factor in experiment.stragglers.items()
+            if (gpu := finder.gpu(name, ("stragglers", name))) is not None
+        },
+    )
+    if finder.problems:
+        raise (source or Source()).error(finder.problems)
+    return resolved
+
+
+class _Finder:
+    """Looks names up in a topology and collects what was not found as (location, sentence) pairs."""
+
+    def __init__(self, topology: Topology):
+        self.topology = topology
+        self.problems: list[tuple[Location, str]] = []
+
+    def device(self, name: str, location: Location) -> int | None:
+        try:
+            return self.topology.id_of(name)
+        except KeyError:
+            names = [device.name for device in self.topology.devices]
+            self.problem(location, f"no device {name!r} in the topology{nearest(name, names) or _some(names)}")
+            return None
+
+    def gpu(self, name: str, location: Location) -> int | None:
+        device = self.device(name, location)
+        if device is not None and self.topology.devices[device].kind != "gpu":
+            self.problem(location, f"'{name}' is a {self.topology.devices[device].kind}, not a gpu")
+            return None
+        return device
+
+    def links(self, names: tuple[str, str], location: Location) -> list[int]:
+        ends = [self.device(name, (*location, i)) for i, name in enumerate(names)]
+        if None in ends:
+            return []
+        links = [i for i, k in enumerate(self.topology.links) if sorted((k.source, k.destination)) == sorted(ends)]
+        if not links:
+            neighbours = [self.topology.links[i].destination for i in self.topology.leaving(ends[:1])]
+            around = ", ".join(self.topology.devices[i].name for i in dict.fromkeys(neighbours[:_LISTED]))
+            joined = f"'{names[0]}' is joined to {around}" if around else f"'{names[0]}' has no links"
+            self.problem(location, f"no link between '{names[0]}' and '{names[1]}'; {joined}")
+        return links
+
+    def problem(self, location: Location, sentence: str) -> None:
+        self.problems.append((location, sentence))
+
+
+def _some(names: list[str]) -> str:
+    return f"; it has {', '.join(names[:_LISTED])}" + (f" and {len(names) - _LISTED} more" if names[_LISTED:] else "")
+
+
+def _place(jobs: "tuple[Job, ...]", finder: _Finder) -> list[list[int]]:
+    """The device ids of every job: jobs with a list of GPUs choose first, then those that say how many they need."""
+    sizes = [job.ranks or getattr(job.workload, "ranks", None) for job in jobs]
+    placed: dict[int, list[int]] = {}
+    owners: dict[int, str] = {}  # device id -> the rank that has it
+    for i, (job, ranks) in enumerate(zip(jobs, sizes)):
+        if not isinstance(job.placement, str):
+            placed[i] = _listed(job, ranks, ("jobs", i, "placement"), owners, finder)
+    for i in sorted(range(len(jobs)), key=lambda i: sizes[i] is None):
+        if i not in placed:
+            placed[i] = _dealt(jobs[i], sizes[i], ("jobs", i), owners, finder)
+    return [placed[i] for i in range(len(jobs))]
+
+
+def _listed(job: "Job", ranks: int | None, location: Location, owners: dict[int, str], finder: _Finder) -> list[int]:
+    gpus = []
+    for rank, name in enumerate(job.placement):
+        gpu = finder.gpu(name, (*location, rank))
+        if gpu in owners:
+            finder.problem((*location, rank), f"'{name}' is taken by {owners[gpu]}")
+        elif gpu is not None:
+            owners[gpu] = f"rank {rank} of job '{job.name}'"
+            gpus.append(gpu)
+    if ranks is not None and ranks != len(job.placement):
+        finder.problem(location, f"lists {_count(len(job.placement), 'GPU')} for {_count(ranks, 'rank')}")
+    return gpus
+
+
+def _dealt(job: "Job", ranks: int | None, location: Location, owners: dict[int, str], finder: _Finder) -> list[int]:
+    total = len(finder.topology.gpus)
+    free = [gpu for gpu in finder.topology.gpus if gpu not in owners]
+    others = f", {total - len(free)} of them taken by other jobs" if len(free) < total else ""
+    if ranks is None and not free:
+        finder.problem(location, f"no GPU is left for job '{job.name}'; the topology has {total}{others}")
+    elif ranks is not None and ranks > len(free):
+        finder.problem(
+            (*location, "ranks"), f"{_count(ranks, 'rank')}, but the topology has {_count(total, 'GPU')}{others}"
+        )
+    gpus = PLACEMENTS[job.placement](finder.topology, free)[:ranks]
+    owners.update((gpu, f"rank {rank} of job '{job.name}'") for rank, gpu in enumerate(gpus))
+    return gpus
+
+
+def _changes(changes: "tuple[Change, ...]", finder: _Finder) -> list[LinkChange]:
+    found = []
+    for i, change in enumerate(changes):
+        location = ("network", "changes", i)
+        if change.link is not None:
+            links = finder.links(change.link, (*location, "link"))
+        else:
+            device = finder.device(change.switch, (*location, "switch"))
+            links = [n for n, k in enumerate(finder.topology.links) if device in (k.source, k.destination)]
+        for link in links:
+            rate = 0.0 if change.fail else change.rate or finder.topology.links[link].rate
+            found.append(LinkChange(change.time, link, rate))
+    return sorted(found, key=lambda change: change.time)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
