@@ -219,12 +219,13 @@ def _annotations(annotation: Any) -> Iterator[Any]:
 
 
 def _interval(bounds: dict[str, Any]) -> str:
+    bounds = {name: f"{bound:g}" if isinstance(bound, float) else bound for name, bound in bounds.items()}
     lower = next((name for name in ("gt", "ge") if name in bounds), None)
     upper = next((name for name in ("lt", "le") if name in bounds), None)
     if lower and upper:
         opening, closing = "(" if lower == "gt" else "[", ")" if upper == "lt" else "]"
-        return f"in {opening}{bounds[lower]:g}, {bounds[upper]:g}{closing}"
-    return f"{_BOUNDS[lower or upper]} {bounds[lower or upper]:g}"
+        return f"in {opening}{bounds[lower]}, {bounds[upper]}{closing}"
+    return f"{_BOUNDS[lower or upper]} {bounds[lower or upper]}"
 
 
 def _shown(value: Any) -> str:

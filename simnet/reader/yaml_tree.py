@@ -171,9 +171,7 @@ class _Composer:
             raise NotYaml(_line(event), f"{shown('*' + event.anchor)} refers to an anchor that is not above it")
         anchored = self.anchors[event.anchor]
         if anchored is None:
-            raise NotYaml(
-                _line(event), f"{shown('*' + event.anchor)} stands inside the value that it repeats"
-            )
+            raise NotYaml(_line(event), f"{shown('*' + event.anchor)} stands inside the value that it repeats")
         self.count(event, anchored.nodes, len(location) + anchored.depth)
         self.tree.aliases[location] = anchored.location
         return anchored.value
