@@ -1,5 +1,7 @@
 """From replayed jobs and the network's report to the tables of a result."""
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 
@@ -153,7 +155,7 @@ def _carried(job: JobReplay, operation: np.ndarray, member: np.ndarray) -> tuple
     """Bytes sent and received by each row's member in its operation; 0 where the flows never started."""
     sent, received = np.zeros(len(operation)), np.zeros(len(operation))
     bounds = np.flatnonzero(np.diff(operation, prepend=-1, append=-1))
-    for first, last in zip(bounds[:-1], bounds[1:]):
+    for first, last in pairwise(bounds.tolist()):
         number = int(operation[first])
         if job.launched[number] == job.launched[number]:
             lowered = job.plan.lower(job.plan.graph.operations[number])

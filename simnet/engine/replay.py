@@ -17,7 +17,7 @@ _NAMED_IN_ERRORS = 5
 
 @dataclass(frozen=True, eq=False)
 class Lowered:
-    """An operation as the network takes it: its flows, the device of each member, and the number of its communicator."""
+    """An operation as the network takes it: its flows, the device of each member, its communicator's number."""
 
     flows: FlowGraph
     devices: np.ndarray

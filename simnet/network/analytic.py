@@ -72,7 +72,14 @@ class AnalyticModel:
             source, destination = (devices[e[flows.connection]] for e in (flows.source, flows.destination))
             graph = np.full(flows.flows, number)
             self._recorded.append(
-                {"graph": graph, "source": source, "destination": destination, "size": flows.size, "start": begin, "end": end}
+                {
+                    "graph": graph,
+                    "source": source,
+                    "destination": destination,
+                    "size": flows.size,
+                    "start": begin,
+                    "end": end,
+                }
             )
         self._events += flows.flows
         self.next_time = self._due[0][0] if self._due else math.inf

@@ -3,11 +3,10 @@
 import numpy as np
 
 from simnet.jit import njit
+from simnet.network.dependencies import DELIVER, count_off, pop_timer, push_timer, release
 from simnet.network.flow_level.accounting import account_touched
 from simnet.network.flow_level.live import first_finished, link_up, set_finish, unlink, update_finish
 from simnet.network.flow_level.max_min import solve
-from simnet.network.flow_level.state import DELIVER
-from simnet.network.flow_level.timers import count_off, pop_timer, push_timer, release
 
 # Why the loop came back.
 REACHED, COMPLETED, BUDGET, MORE_SLOTS, MORE_TIMERS = range(5)

@@ -230,8 +230,10 @@ def _freeze(link, level, links, entries, slots, changed, world):
                 slots[slot].remaining -= slots[slot].rate * (now - slots[slot].updated)
                 slots[slot].updated = now
                 slots[slot].rate = level
-                changed[world[0].changed] = slot
-                world[0].changed += 1
+                if slots[slot].listed != world[0].stamp:
+                    slots[slot].listed = world[0].stamp
+                    changed[world[0].changed] = slot
+                    world[0].changed += 1
             slots[slot].status = DETERMINED
             slots[slot].bottleneck = link
             slots[slot].stamp = world[0].stamp

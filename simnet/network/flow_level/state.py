@@ -26,21 +26,6 @@ WORLD = np.dtype(
     align=True,
 )
 
-# A started graph: flow f of it is flows[first_flow + f], rank r is pending[first_rank + r].
-GRAPH = np.dtype([("first_flow", "i8"), ("first_rank", "i8"), ("first_successor", "i8")], align=True)
-
-FLOW = np.dtype(
-    [
-        ("bytes", "f8"),
-        ("connection", "i4"),
-        ("graph", "i4"),
-        ("waits", "i4"),  # flows that must still be delivered before this one starts
-        ("successors", "i4"),  # how many flows it releases ...
-        ("first_successor", "i8"),  # ... and where their numbers (within the graph) stand
-    ],
-    align=True,
-)
-
 # route: rows of `routes` [first, first + length); length -1: no path.
 CONNECTION = np.dtype(
     [
@@ -64,6 +49,7 @@ SLOT = np.dtype(
         ("updated", "f8"),  # [s]
         ("flow", "i8"),
         ("stamp", "i8"),  # solve that last set the rate
+        ("listed", "i8"),  # solve that last listed the slot as changed
         ("bottleneck", "i4"),  # link that holds the rate down
         ("hops", "i4"),
         ("status", "i4"),
@@ -96,20 +82,3 @@ LINK = np.dtype(
     align=True,
 )
 CLOSED, TOUCHED, HELD, OPEN, FINAL = range(5)
-
-TIMER = np.dtype([("time", "f8"), ("code", "i8")], align=True)  # code: 2 * flow + (DELIVER | START)
-DELIVER, START = range(2)
-
-COMPLETION = np.dtype([("graph", "i4"), ("rank", "i4")], align=True)
-
-
-def table(rows: int, dtype: np.dtype) -> np.recarray:
-    """A zeroed record array whose fields read as attributes, compiled and in plain Python."""
-    return np.zeros(rows, dtype).view(np.recarray)
-
-
-def grown(array: np.recarray, rows: int) -> np.recarray:
-    """A copy with at least `rows` rows, at least doubled."""
-    larger = table(max(rows, 2 * len(array)), array.dtype)
-    larger[: len(array)] = array
-    return larger

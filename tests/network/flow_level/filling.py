@@ -16,7 +16,9 @@ def progressive_filling(capacity: list[float], paths: list[list[tuple[int, float
                     weight[link] += share
                 else:
                     used[link] += share * rates[f]
-        level, bottleneck = min((max(capacity[k] - used[k], 0.0) / weight[k], k) for k in range(len(capacity)) if weight[k])
+        level, bottleneck = min(
+            (max(capacity[k] - used[k], 0.0) / weight[k], k) for k in range(len(capacity)) if weight[k]
+        )
         for f in sorted(open_flows):
             if any(link == bottleneck for link, _ in paths[f]):
                 rates[f] = level

@@ -5,7 +5,8 @@ import numpy as np
 from simnet.network.flow_level.accounting import account_touched
 from simnet.network.flow_level.live import link_up, unlink
 from simnet.network.flow_level.max_min import solve
-from simnet.network.flow_level.state import CONNECTION, ENTRY, LINK, ROUTE, SLOT, WORLD, table
+from simnet.network.flow_level.state import CONNECTION, ENTRY, LINK, ROUTE, SLOT, WORLD
+from simnet.network.records import table
 
 
 class Solver:
@@ -24,7 +25,7 @@ class Solver:
         self.world.bin_width = 1.0
         self.touched = np.zeros(len(capacity), np.int32)
         self.heap = np.zeros(len(capacity), np.int32)
-        self.changed = np.zeros(64 * most_flows, np.int32)
+        self.changed = np.zeros(most_flows, np.int32)
         self.bins = np.zeros((len(capacity), 4))
 
     def add(self, slot, path):

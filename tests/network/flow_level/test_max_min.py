@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simnet.network.flow_level import max_min
 from tests.network.flow_level.filling import check_certificate, progressive_filling
 from tests.network.flow_level.solver import Solver
 
@@ -83,10 +82,10 @@ def random_system(rng):
     return capacity, path
 
 
-@pytest.mark.parametrize("spread", ["incremental", "as shipped"])
+@pytest.mark.parametrize("full_now_and_then", [False, True])
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=150, deadline=None)
-def test_random_arrivals_and_departures_agree_with_full_filling(spread, seed):
+def test_random_arrivals_and_departures_agree_with_full_filling(full_now_and_then, seed):
     rng = random.Random(seed)
     capacity, new_path = random_system(rng)
     solver = Solver(capacity)
@@ -101,7 +100,7 @@ def test_random_arrivals_and_departures_agree_with_full_filling(spread, seed):
                 slot = min(set(range(64)) - set(live))
                 live[slot] = new_path()
                 solver.add(slot, live[slot])
-        if spread == "as shipped" and rng.random() < 0.3:
+        if full_now_and_then and rng.random() < 0.3:
             solver.world.everything = 1
         solver.solve()
         slots = sorted(live)
@@ -131,7 +130,3 @@ def test_a_change_that_spreads_is_solved_for_everything():
     assert int(solver.world.full_solves[0]) == full + 1
     rates = [solver.rate(s) for s in range(1, 400)]
     assert rates == pytest.approx(progressive_filling(capacity, paths[1:]), rel=1e-9)
-
-
-def test_levels_are_the_same_only_within_rounding():
-    assert max_min.SAME_LEVEL < 1e-9

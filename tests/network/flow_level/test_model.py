@@ -35,7 +35,7 @@ def test_mean_rate_of_a_random_permutation_under_ecmp():
         network = FlowModel(topology, seed=seed)
         network.start(graph, np.array(topology.gpus), 0, 0.0)
         network.advance(1e-9)
-        rates = network._slots.rate[network._slots.status == 1]
+        rates = network._slots.rows.rate[network._slots.rows.status == 1]
         assert len(rates) == 128
         means.append(rates.mean() / 1e9)
     assert np.mean(means) == pytest.approx(0.477, rel=0.03)
@@ -53,14 +53,14 @@ def test_a_connection_keeps_its_path_and_another_communicator_may_take_another()
     graph = flow_graph(2, [0], [1], [0], 1e6)
     network = FlowModel(topology, seed=3)
 
-    def spine_bytes():
+    def links_used(communicator):
         before = network.report().bytes.copy()
         finish_times(network, graph, topology.gpus, start=network.report().time, communicator=communicator)
         return tuple(np.flatnonzero(network.report().bytes - before))
 
     paths = set()
     for communicator in range(12):
-        first, again = spine_bytes(), spine_bytes()
+        first, again = links_used(communicator), links_used(communicator)
         assert first == again
         paths.add(first)
     assert len(paths) > 3
@@ -131,7 +131,7 @@ def test_regions_of_finished_graphs_are_used_again():
     graph = flow_graph(4, [0, 1], [2, 3], [0, 1], 1e6)
     for step in range(50):
         finish_times(network, graph, [1, 2, 3, 4], start=step * 1.0)
-    assert len(network._flows) <= 4
+    assert len(network._graphs.flows) <= 4
     assert network._connected == 2
 
 

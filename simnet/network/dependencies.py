@@ -1,12 +1,37 @@
-"""Starts and deliveries of flows in order of time: a binary heap of (time, code)."""
+"""Started flow graphs inside a kernel: timers of starts and deliveries, and who waits for whom.
+
+Times are in the unit of the model that uses them (seconds, or whole picoseconds in a float). `world` is a record with
+the fields `timers` and `completions`; `connections` a table with at least the fields source, destination and delay.
+"""
+
+import numpy as np
 
 from simnet.jit import njit
-from simnet.network.flow_level.state import START
+
+# A started graph: flow f of it is flows[first_flow + f], rank r is pending[first_rank + r].
+GRAPH = np.dtype([("first_flow", "i8"), ("first_rank", "i8"), ("first_successor", "i8")], align=True)
+
+FLOW = np.dtype(
+    [
+        ("bytes", "f8"),
+        ("connection", "i4"),
+        ("graph", "i4"),
+        ("waits", "i4"),  # flows that must still be delivered before this one starts
+        ("successors", "i4"),  # how many flows it releases ...
+        ("first_successor", "i8"),  # ... and where their numbers (within the graph) stand
+    ],
+    align=True,
+)
+
+TIMER = np.dtype([("time", "f8"), ("code", "i8")], align=True)  # code: 2 * flow + (DELIVER | START)
+DELIVER, START = range(2)
+
+COMPLETION = np.dtype([("graph", "i4"), ("rank", "i4")], align=True)
 
 
 @njit
 def push_timer(time, flow, kind, timers, world):
-    """Queue a start or delivery; the array must have room."""
+    """Queue a start or delivery in the binary heap; the array must have room."""
     code = 2 * flow + kind
     position = world[0].timers
     world[0].timers += 1
