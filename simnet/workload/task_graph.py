@@ -5,10 +5,13 @@ they were added, as kernels of a CUDA stream do; beyond that a task waits for th
 A collective or transfer is an `Operation` with one member task on every rank that takes part.
 """
 
+from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+
+from simnet.errors import InputError
 
 STREAMS = ("compute", "communication")
 COMPUTE, COMMUNICATION = range(2)
@@ -21,7 +24,8 @@ class Operation:
     kind: a row of `collectives.KINDS`. size [bytes]: as nccl-tests means it. ranks: members, in the order of their
     numbers inside the operation. algorithm: a row of `collectives.ALGORITHMS`. root: member number of the
     root of a rooted kind. matrix [bytes]: for all_to_all_v, what member i sends to member j. communicator: operations
-    of one communicator share the connections of a pair of ranks. label: printed in tables.
+    of one communicator share the connections of a pair of ranks. label: printed in tables. A transfer is a send_recv of
+    two ranks.
     """
 
     kind: str
@@ -41,7 +45,8 @@ class TaskGraph:
     rank [int32]; stream [int8], index into STREAMS; name [int32], index into `names`; operation [int32], index into
     `operations`, -1 for a compute task; member [int32], its number inside the operation. Compute tasks either have
     a duration [s] or (duration NaN) flops [FLOP] and memory [bytes moved], from which the roofline of their
-    device gives the time. Task before[i] ends before task after[i] starts.
+    device gives the time, for arithmetic in `precision` (a row of `hardware.gpus.PRECISIONS`). Task before[i] ends
+    before task after[i] starts.
     """
 
     ranks: int
@@ -57,6 +62,7 @@ class TaskGraph:
     before: np.ndarray
     after: np.ndarray
     operations: list[Operation]
+    precision: str = "fp16"
 
     @property
     def tasks(self) -> int:
@@ -78,9 +84,8 @@ class TaskGraph:
         }
         steps = np.where(self.operation < 0, 0, len(self.operations))
         operation = (self.operation[None, :] + times[:, None] * steps[None, :]).ravel().astype(np.int32)
-        return TaskGraph(
-            ranks=self.ranks,
-            names=self.names,
+        return replace(
+            self,
             operation=operation,
             before=shifted(self.before, self.tasks),
             after=shifted(self.after, self.tasks),
@@ -95,11 +100,12 @@ class TaskGraphBuilder:
     `after` takes task ids as returned by the adding methods; None entries are ignored.
     """
 
-    def __init__(self, ranks: int):
+    def __init__(self, ranks: int, precision: str = "fp16"):
         self.ranks = ranks
+        self.precision = precision
         self._names: dict[str, int] = {}
-        self._rows: list[tuple] = []
-        self._edges: list[tuple[int, int]] = []
+        self._rows = array("d")  # one row a task, as _COLUMNS
+        self._edges = array("i")  # before, after, before, after, ...
         self._operations: list[Operation] = []
 
     def compute(
@@ -126,8 +132,11 @@ class TaskGraphBuilder:
     ) -> list[int]:
         """Add one task on every member rank and return their ids, by member number.
 
-        after: by member number, the tasks that member waits for.
+        after: by member number, the tasks that member waits for. Raises InputError where the ranks make no group.
         """
+        problem = _problem(operation.ranks, self.ranks)
+        if problem:
+            raise InputError(f"{name}: {problem}")
         index = len(self._operations)
         self._operations.append(operation)
         waits = after if after is not None else [()] * len(operation.ranks)
@@ -138,28 +147,41 @@ class TaskGraphBuilder:
 
     def build(self) -> TaskGraph:
         """The TaskGraph of all tasks added."""
-        columns = list(zip(*self._rows)) or [()] * 8
-        rank, stream, name, operation, member, duration, flops, memory = columns
-        edges = np.array(self._edges, np.int32).reshape(-1, 2)
+        rows = np.frombuffer(self._rows, np.float64).reshape(-1, len(_COLUMNS))
+        columns = {name: rows[:, i].astype(dtype) for i, (name, dtype) in enumerate(_COLUMNS.items())}
+        edges = np.frombuffer(self._edges, np.int32).reshape(-1, 2)
         return TaskGraph(
             ranks=self.ranks,
-            rank=np.array(rank, np.int32),
-            stream=np.array(stream, np.int8),
-            name=np.array(name, np.int32),
             names=list(self._names),
-            operation=np.array(operation, np.int32),
-            member=np.array(member, np.int32),
-            duration=np.array(duration, np.float64),
-            flops=np.array(flops, np.float64),
-            memory=np.array(memory, np.float64),
-            before=np.ascontiguousarray(edges[:, 0]),
-            after=np.ascontiguousarray(edges[:, 1]),
-            operations=self._operations,
+            before=edges[:, 0].copy(),
+            after=edges[:, 1].copy(),
+            operations=list(self._operations),
+            precision=self.precision,
+            **columns,
         )
 
     def _add(self, rank, stream, name, operation, member, duration, flops, memory, after) -> int:
-        task = len(self._rows)
+        task = len(self._rows) // len(_COLUMNS)
         code = self._names.setdefault(name, len(self._names))
-        self._rows.append((rank, stream, code, operation, member, duration, flops, memory))
-        self._edges.extend((before, task) for before in after if before is not None)
+        self._rows.extend((rank, stream, code, operation, member, duration, flops, memory))
+        for before in after:
+            if before is not None:
+                self._edges.extend((before, task))
         return task
+
+
+# of a task, in the order of TaskGraphBuilder's rows
+_COLUMNS = {
+    "rank": np.int32, "stream": np.int8, "name": np.int32, "operation": np.int32, "member": np.int32,
+    "duration": np.float64, "flops": np.float64, "memory": np.float64,
+}  # fmt: skip
+
+
+def _problem(ranks: tuple[int, ...], allowed: int) -> str | None:
+    if not ranks:
+        return "has no ranks"
+    if len(set(ranks)) < len(ranks):
+        return f"rank {next(r for r in ranks if ranks.count(r) > 1)} takes part twice"
+    if not 0 <= min(ranks) <= max(ranks) < allowed:
+        return f"ranks must be from 0 to {allowed - 1}, got {next(r for r in ranks if not 0 <= r < allowed)}"
+    return None

@@ -1,12 +1,17 @@
 """The members of a collective where they are placed: their servers, the paths between them, and rings through them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
-from simnet.topology.routing import Router
-from simnet.topology.topology import Topology
 from simnet.workload.collectives import rings
+
+if TYPE_CHECKING:  # the router brings numba, which descriptions of workloads do without
+    from simnet.topology.routing import Router
+    from simnet.topology.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)

@@ -189,6 +189,12 @@ class _Levels:
         return number
 
     def _around(self, order, sender, sizes, channel) -> np.ndarray:
+        """Flows [part, hop] from position sender[part, hop] to the next; a rank sends its parts one after the other."""
         number = self.flows.flows(order[sender], order[(sender + 1) % len(order)], sizes[:, None], channel)
         self.flows.wait(number[:, 1:], number[:, :-1])
+        by_hop = sender.T.ravel()
+        in_turn = np.argsort(by_hop, kind="stable")
+        same_sender = np.diff(by_hop[in_turn]) == 0
+        queue = number.T.ravel()[in_turn]
+        self.flows.wait(queue[1:][same_sender], queue[:-1][same_sender])
         return number

@@ -3,7 +3,7 @@
 Bandwidth-optimal (Patarasuk and Yuan 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations"):
 a rank sends 2 (n - 1) / n S bytes for all_reduce and (n - 1) / n S for all_gather and reduce_scatter. broadcast and
 reduce run along the ring as a pipelined chain that starts or ends at the root. With k rings, each carries S / k on a
-channel of its own. Steps of one ring may overlap: a rank sends a block as soon as it has it.
+channel of its own. A rank sends its blocks one after the other, each as soon as it has it; ranks may be steps apart.
 """
 
 import numpy as np
@@ -53,21 +53,23 @@ def reduce(group: Group, operation: Operation) -> FlowGraph:
 
 
 def _rounds(group: Group, size: float, steps: int) -> FlowGraph:
-    """`steps` steps on every ring; flow [channel, step, position] waits for [channel, step - 1, position - 1].
+    """`steps` steps on every ring, as flows [channel, step, position].
 
-    Built column by column: 1,024 ranks make 2.1 million flows.
+    A flow waits for the block of the step before from position - 1, and for its own sender to be through with that
+    step. Built column by column: 1,024 ranks make 2.1 million flows.
     """
     rings = np.array(group.rings(), np.int32)
     channels, ranks = rings.shape
     connection = np.arange(channels * ranks, dtype=np.int32).reshape(channels, 1, ranks)
     flows = np.arange(channels * steps * ranks, dtype=np.int32).reshape(channels, steps, ranks)
+    later = np.stack([np.roll(flows[:, 1:], -1, axis=2), flows[:, 1:]], axis=-1)
     return flow_graph(
         ranks,
         source=rings.ravel(),
         destination=np.roll(rings, -1, axis=1).ravel(),
         connection=np.broadcast_to(connection, flows.shape).ravel(),
         size=size / (channels * ranks),
-        before=flows[:, :-1].ravel(),
-        after=np.roll(flows[:, 1:], -1, axis=2).ravel(),
+        before=np.repeat(flows[:, :-1].ravel(), 2),
+        after=later.ravel(),
         channel=np.repeat(np.arange(channels), ranks),
     )
