@@ -10,7 +10,6 @@
 A link `between` two devices runs both ways; one with `from` and `to` runs one way.
 """
 
-import json
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -47,8 +46,8 @@ def to_yaml(topology: Topology) -> str:
     for title, rows in (("servers", _server_rows(topology)), ("devices", _device_rows(topology))):
         if rows:
             lines += [f"{title}:", *(f"  {_text(name)}: {_flow(row)}" for name, row in rows.items())]
-    for title, items in (("links", [_flow(row) for row in _link_rows(topology)]), ("assumptions", None)):
-        items = [json.dumps(text, ensure_ascii=False) for text in topology.assumptions] if items is None else items
+    links, assumptions = map(_flow, _link_rows(topology)), map(_quoted, topology.assumptions)
+    for title, items in (("links", list(links)), ("assumptions", list(assumptions))):
         if items:
             lines += [f"{title}:", *(f"  - {item}" for item in items)]
     return "\n".join(lines) + "\n"
@@ -230,6 +229,11 @@ def _flow(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    """Plain where YAML reads it back as this text, else in the quotes of JSON, which are YAML's too."""
+    """Plain where YAML reads it back as this text, else in quotes."""
     plain = re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./+-]*", text) and isinstance(scalar(text), str)
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    return text if plain else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    escaped = (c if c.isprintable() else f"\\U{ord(c):08x}" for c in text.replace("\\", "\\\\").replace('"', '\\"'))
+    return f'"{"".join(escaped)}"'
