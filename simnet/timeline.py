@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simnet.metrics.columns import joint, merged
+from simnet.metrics.columns import joint, task_of_flow
 from simnet.result import RunResult, numbers, text
 from simnet.units import TIME
 
@@ -44,12 +44,12 @@ def to_json(result: RunResult, most: int = MOST_EVENTS) -> bytes:
     A run of more than `most` events loses its single flows, then its end; the trace says so.
     """
     until = _nanoseconds(result.summary["makespan"])
-    tracks, task_of_flow = _tracks(result), _task_of_flow(result)
+    tracks, member = _tracks(result), task_of_flow(result.tasks, result.flows)
     start = _nanoseconds(numbers(result.tasks, "start"))
     end = np.where(np.isnan(numbers(result.tasks, "end")), until, _nanoseconds(numbers(result.tasks, "end")))
     parts = [
-        _slices(result, tracks, task_of_flow, start, end),
-        _arrows(result, tracks, task_of_flow, start, end),
+        _slices(result, tracks, member, start, end),
+        _arrows(result, tracks, member, start, end),
         _counters(result, tracks.links),
         _messages(result, tracks, until),
     ]
@@ -99,15 +99,13 @@ def _tracks(result: RunResult) -> _Tracks:
     return _Tracks(process + 1, track + links + 1, links, names)
 
 
-def _slices(
-    result: RunResult, tracks: _Tracks, task_of_flow: np.ndarray, start: np.ndarray, end: np.ndarray
-) -> _Events:
+def _slices(result: RunResult, tracks: _Tracks, member: np.ndarray, start: np.ndarray, end: np.ndarray) -> _Events:
     names, kinds = text(result.tasks, "name"), text(result.tasks, "kind")
     unfinished = np.isnan(numbers(result.tasks, "end"))
     columns = (
         _quoted(names.names)[names.codes], _quoted(kinds.names)[kinds.codes], tracks.process.tolist(),
         tracks.track.tolist(), _microseconds(start), _microseconds(end - start),
-        _arguments(result, task_of_flow, unfinished),
+        _arguments(result, member, unfinished),
     )  # fmt: skip
     lines = [
         f'{{"ph":"X","name":{name},"cat":{kind},"pid":{process},"tid":{track},"ts":{ts},"dur":{dur}{more}}}'
@@ -116,7 +114,7 @@ def _slices(
     return _Events(start, lines)
 
 
-def _arguments(result: RunResult, task_of_flow: np.ndarray, unfinished: np.ndarray) -> np.ndarray:
+def _arguments(result: RunResult, member: np.ndarray, unfinished: np.ndarray) -> np.ndarray:
     """What the viewer shows of a selected slice, as the tail of its line."""
     flows = result.flows
     algorithms, labels = text(flows, "algorithm"), text(flows, "label")
@@ -130,24 +128,11 @@ def _arguments(result: RunResult, task_of_flow: np.ndarray, unfinished: np.ndarr
         )
     ]
     arguments = np.full(result.tasks.num_rows, "", object)
-    found = task_of_flow >= 0
-    arguments[task_of_flow[found]] = np.array(tails, object)[found]
+    found = member >= 0
+    arguments[member[found]] = np.array(tails, object)[found]
     open_ended = np.where(arguments == "", ',"args":{"unfinished":true}', arguments + ',"unfinished":true}')
     closed = np.where(arguments == "", "", arguments + "}")
     return np.where(unfinished, open_ended, closed)
-
-
-def _task_of_flow(result: RunResult) -> np.ndarray:
-    """Row in `tasks` of every row in `flows`, -1 where that member has not arrived."""
-    jobs, _ = merged("job", result.tasks, result.flows)
-    operation, rank = (
-        np.concatenate([numbers(result.tasks, c), numbers(result.flows, c)]) for c in ("operation", "rank")
-    )
-    _, key = np.unique(joint(jobs, operation, rank), return_inverse=True)
-    tasks = result.tasks.num_rows
-    row = np.full(len(key), -1)
-    row[key[:tasks]] = np.arange(tasks)
-    return row[key[tasks:]]
 
 
 def _arrows(result: RunResult, tracks: _Tracks, task: np.ndarray, start: np.ndarray, end: np.ndarray) -> _Events:

@@ -58,7 +58,7 @@ class Run:
 
     def result(self, bins=200, messages=None, status="completed"):
         tasks, flows = rows_table(TASKS, self.tasks, TASK_KEYS), rows_table(FLOWS, self.flows, FLOW_KEYS)
-        until = makespan(tasks)
+        until = makespan(tasks) or 1.0
         width = until / bins
         links, samples = [], []
         edges = np.arange(bins + 1) * width

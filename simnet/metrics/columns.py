@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from simnet.result import text
+from simnet.result import numbers, text
 
 
 def is_compute(tasks: pa.Table) -> np.ndarray:
@@ -37,6 +37,16 @@ def joint(*columns: np.ndarray) -> np.ndarray:
             span = int(joint.max()) + 1
         joint, span = joint * width + (column - low), span * width
     return joint
+
+
+def task_of_flow(tasks: pa.Table, flows: pa.Table) -> np.ndarray:
+    """Row in `tasks` of every row in `flows` (int64[flows]), -1 where that member has not arrived."""
+    jobs, _ = merged("job", tasks, flows)
+    operation, rank = (np.concatenate([numbers(tasks, c), numbers(flows, c)]) for c in ("operation", "rank"))
+    _, key = np.unique(joint(jobs, operation, rank), return_inverse=True)
+    row = np.full(len(key), -1)
+    row[key[: tasks.num_rows]] = np.arange(tasks.num_rows)
+    return row[key[tasks.num_rows :]]
 
 
 def rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:

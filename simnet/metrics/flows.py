@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from simnet.metrics.columns import joint
 from simnet.result import numbers, text
+from simnet.workload.collectives import KINDS
 
 
 def jain_index(values: np.ndarray) -> float:
@@ -38,25 +39,12 @@ def flow_completion(flows: pa.Table, messages: pa.Table | None) -> dict[str, Any
     return {"of": "messages", **completion_times(start, end), "jain_index": jain_index(rates)}
 
 
-BUS_FACTORS = {
-    "all_reduce": lambda n: 2 * (n - 1) / n,
-    "all_gather": lambda n: (n - 1) / n,
-    "reduce_scatter": lambda n: (n - 1) / n,
-    "all_to_all": lambda n: (n - 1) / n,
-    "all_to_all_v": lambda n: (n - 1) / n,
-}
-
-
-def bus_factor(kind: str, ranks: int) -> float:
-    """What turns algorithm bandwidth into bus bandwidth, by kind, as nccl-tests has it."""
-    return BUS_FACTORS.get(kind, lambda n: 1.0)(ranks)
-
-
 def collectives(flows: pa.Table) -> list[dict[str, Any]]:
     """One row per job, label, kind, algorithm, size [bytes] and number of ranks, by first appearance.
 
     Times [s] run from the arrival of an operation's last member to the end of its last member. algorithm_bandwidth =
-    size / mean time, bus_bandwidth = algorithm_bandwidth * bus_factor [bytes/s]. Unfinished operations only count.
+    size / mean time, bus_bandwidth = algorithm_bandwidth * bus_factor of its kind [bytes/s]. Unfinished operations
+    count and nothing else.
     """
     if not flows.num_rows:
         return []
@@ -80,7 +68,7 @@ def collectives(flows: pa.Table) -> list[dict[str, Any]]:
         mean = total[g] / count[g] if count[g] else np.nan
         row |= {"time_mean": mean, "time_min": shortest[g], "time_max": longest[g]}
         row["algorithm_bandwidth"] = row["size"] / mean if mean > 0 else np.nan
-        row["bus_bandwidth"] = row["algorithm_bandwidth"] * bus_factor(row["kind"], row["ranks"])
+        row["bus_bandwidth"] = row["algorithm_bandwidth"] * KINDS[row["kind"]].bus_factor(row["ranks"])
         rows.append(row)
     return rows
 
