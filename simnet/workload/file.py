@@ -1,4 +1,4 @@
-"""A task graph written by hand, as a YAML file.
+"""A workload in a YAML file of its own: a task graph written by hand, or parameters of a generator to share.
 
     ranks: 2
     tasks:
@@ -8,6 +8,7 @@
 
 A task runs on all ranks unless it says otherwise. On each of its ranks it waits for the tasks named in `after`: for the
 one on the same rank if there is one, else for all of them. Tasks of one rank and stream run in the order of the file.
+The other form has a `workload` with a `kind`, as an experiment has it, and runs on as many ranks as the job gives it.
 """
 
 from functools import cached_property
@@ -17,10 +18,11 @@ from pydantic import Field, NonNegativeInt, create_model, model_validator
 
 from simnet import reader
 from simnet.errors import InputError
-from simnet.params import FileParams, Params, inside, nearest, row_name
+from simnet.params import FileParams, Params, inside, nearest, row_name, tagged
 from simnet.reader import Location
 from simnet.units import Size, Time, Work
 from simnet.workload.collectives import ALGORITHMS, KINDS, algorithm_of, algorithms_for
+from simnet.workload.models import WORKLOADS
 from simnet.workload.models.precision import Precision
 from simnet.workload.task_graph import STREAMS, Operation, TaskGraph, TaskGraphBuilder
 
@@ -82,9 +84,9 @@ class Task(Params):
     ranks: Literal["all"] | tuple[NonNegativeInt, ...] | None = Field(
         None, description="the ranks that do it, or 'all' (default); for a transfer they follow from it"
     )
-    compute: ComputeTask | None = None
-    transfer: TransferTask | None = None
-    collective: CollectiveTask | None = None
+    compute: ComputeTask | None = Field(None, description="a kernel that each of the ranks runs")
+    transfer: TransferTask | None = Field(None, description="bytes from one rank to another")
+    collective: CollectiveTask | None = Field(None, description="a collective among the ranks")
     stream: row_name(dict.fromkeys(STREAMS)) | None = Field(
         None, description="where it queues; default compute for compute tasks, communication for others"
     )
@@ -110,24 +112,35 @@ class Task(Params):
         return tuple(range(ranks)) if self.ranks in (None, "all") else self.ranks
 
 
-class TaskFile(Params):
-    """A task graph for a number of ranks."""
+class WorkloadContent(Params):
+    """A task graph for a number of ranks, or a generated workload."""
 
-    description: str = Field("", description="free text: what the graph shows")
-    ranks: int = Field(ge=1, description="number of ranks")
-    precision: Precision = Field("fp16", description="format in which compute tasks calculate")
-    tasks: tuple[Task, ...] = Field(min_length=1, description="in the order in which streams take them up")
+    description: str = Field("", description="free text: what the workload shows")
+    ranks: int | None = Field(None, ge=1, description="number of ranks of the task graph")
+    precision: Precision = Field("fp16", description="format in which the tasks compute")
+    tasks: tuple[Task, ...] = Field((), description="in the order in which streams take them up")
+    workload: tagged(WORKLOADS) | None = Field(None, description="a generated workload, instead of tasks")
+
+    @model_validator(mode="after")
+    def _one_way(self):
+        if bool(self.tasks) == (self.workload is not None):
+            raise ValueError("needs either tasks or a workload")
+        if self.tasks and self.ranks is None:
+            raise inside(("ranks",), "missing key (number of ranks of the task graph)")
+        if self.workload and self.model_fields_set & {"ranks", "precision"}:
+            raise inside(("workload",), "has its own precision, and as many ranks as its job; leave out both")
+        return self
 
 
 class WorkloadFile(FileParams):
-    """A task graph written by hand, in a YAML file."""
+    """A workload from a YAML file: a task graph written by hand, or a generated one."""
 
     @cached_property
-    def content(self) -> TaskFile:
+    def content(self) -> WorkloadContent:
         """What the file says. Raises InputError with all problems of the file."""
-        content, source = reader.load(self.file, TaskFile)
+        content, source = reader.load(self.file, WorkloadContent)
         problems = [
-            ((("tasks", i, *place)), sentence)
+            (("tasks", i, *place), sentence)
             for i, task in enumerate(content.tasks)
             for place, sentence in _problems(task, i, content)
         ]
@@ -136,13 +149,15 @@ class WorkloadFile(FileParams):
         return content
 
     @property
-    def ranks(self) -> int:
-        """Number of ranks that the graph is written for."""
+    def ranks(self) -> int | None:
+        """Number of ranks that a task graph is written for; None: any."""
         return self.content.ranks
 
     def build(self, ranks: int) -> TaskGraph:
         """The task graph. Raises InputError where the file has problems or is written for another number of ranks."""
         content = self.content
+        if content.workload is not None:
+            return content.workload.build(ranks)
         if ranks != content.ranks:
             raise InputError(f"{self.file}: is written for {content.ranks} ranks, the job has {ranks}")
         graph = TaskGraphBuilder(ranks, content.precision)
@@ -201,7 +216,7 @@ def _operation(task: Task, members: tuple[int, ...], ranks: int) -> Operation:
     )  # fmt: skip
 
 
-def _problems(task: Task, index: int, content: TaskFile) -> list[tuple[Location, str]]:
+def _problems(task: Task, index: int, content: WorkloadContent) -> list[tuple[Location, str]]:
     """What is wrong with a task among the others."""
     names = [other.name for other in content.tasks]
     found = []
@@ -218,7 +233,8 @@ def _problems(task: Task, index: int, content: TaskFile) -> list[tuple[Location,
         if rank >= content.ranks:
             found.append((place, f"there is no rank {rank}; ranks are 0 to {content.ranks - 1}"))
         if members.count(rank) > 1:
-            found.append((place, f"rank {rank} is there twice"))
+            twice = "sends to itself" if task.transfer is not None else "is there twice"
+            found.append((place, f"rank {rank} {twice}"))
     if task.collective is not None:
         found += [(("collective", *where), sentence) for where, sentence in _mismatches(task.collective, members)]
     return found
