@@ -15,6 +15,7 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     PlainSerializer,
+    SerializationInfo,
     Tag,
     ValidationInfo,
     WithJsonSchema,
@@ -46,13 +47,22 @@ def _beside_the_yaml(path: Path, info: ValidationInfo) -> Path:
     return resolved
 
 
+def path_beside(path: Path, folder: Path | None) -> str:
+    """A path as YAML in `folder` would name it."""
+    return Path(os.path.relpath(path, folder)).as_posix() if folder is not None else str(path)
+
+
+def _write_path(path: Path, info: SerializationInfo) -> str:
+    return path_beside(path, (info.context or {}).get("folder"))
+
+
 InputPath = Annotated[
     Path,
     AfterValidator(_beside_the_yaml),
-    PlainSerializer(str, return_type=str),
+    PlainSerializer(_write_path, return_type=str),
     WithJsonSchema({"type": "string", "description": "a file, relative to the YAML that names it"}),
 ]
-"""A readable file; a relative path is looked up beside the YAML that names it (validation context 'folder')."""
+"""A readable file; a relative path counts from the YAML that names it (context 'folder', to validate and to write)."""
 
 
 class FileParams(Params):

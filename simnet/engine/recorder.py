@@ -1,11 +1,12 @@
 """From replayed jobs and the network's report to the tables of a result."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
-from simnet.engine.replay import JobReplay, Replay
+from simnet.engine.replay import JobReplay, Lowered, Replay
 from simnet.network.model import NetworkReport
 from simnet.result import FLOWS, LINKS, MESSAGES, SAMPLES, TASKS, Coded, table
 from simnet.topology.topology import Topology
@@ -127,6 +128,19 @@ def messages_table(report: NetworkReport, replay: Replay, topology: Topology) ->
         "start": flows["start"],
         "end": flows["end"],
     })  # fmt: skip
+
+
+def finished_operations(jobs: list[JobReplay]) -> Iterator[tuple[JobReplay, int, float, float, Lowered]]:
+    """(job, operation, first arrival [s], last end [s], its flows) of every operation that is through."""
+    for job in jobs:
+        graph = job.plan.graph
+        rows = np.flatnonzero(graph.operation >= 0)
+        operation = graph.operation[rows]
+        first, last = (np.full(len(graph.operations), bound) for bound in (np.inf, -np.inf))
+        np.minimum.at(first, operation, np.array(job.begun, np.float64)[rows])
+        np.maximum.at(last, operation, np.array(job.ended, np.float64)[rows])  # NaN where a member is not through
+        for number in np.flatnonzero(np.isfinite(last) & np.isfinite(first)).tolist():
+            yield job, number, float(first[number]), float(last[number]), job.plan.lower(graph.operations[number])
 
 
 class _Words:

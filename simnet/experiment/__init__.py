@@ -1,6 +1,18 @@
 """What was asked: the description of one run, and what it names in the topology it describes."""
 
-from simnet.experiment.description import Change, Experiment, Job, Network, Output, load, schema
+from simnet.experiment.description import Change, Experiment, Job, Network, Output, Provenance, load, schema
 from simnet.experiment.placement import PLACEMENTS, Resolved, resolve
 
-__all__ = ["PLACEMENTS", "Change", "Experiment", "Job", "Network", "Output", "Resolved", "load", "resolve", "schema"]
+__all__ = [
+    "PLACEMENTS",
+    "Change",
+    "Experiment",
+    "Job",
+    "Network",
+    "Output",
+    "Provenance",
+    "Resolved",
+    "load",
+    "resolve",
+    "schema",
+]

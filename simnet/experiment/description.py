@@ -87,6 +87,13 @@ class Output(Params):
     samples: int = Field(200, ge=1, le=MAX_SAMPLES, description="number of time bins of the links' utilization")
 
 
+class Provenance(Params):
+    """What a stored experiment was run with; simnet writes it and does not read it."""
+
+    simnet: str = Field(description="version of simnet")
+    inputs: dict[str, str] = Field({}, description="SHA-256 of every file that the experiment names")
+
+
 class Experiment(Params):
     """One run of simnet: a cluster, the jobs on it, and how its network is modelled."""
 
@@ -100,6 +107,7 @@ class Experiment(Params):
     )
     jobs: tuple[Job, ...] = Field(min_length=1, description="the workloads that run, sharing the cluster")
     output: Output = Field(Output(), description="what the result holds")
+    provenance: Provenance | None = Field(None, description="written by simnet into a result, not read")
 
     @field_validator("jobs")
     @classmethod

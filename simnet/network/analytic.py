@@ -14,7 +14,9 @@ from simnet.flow_graph import FlowGraph
 from simnet.jit import njit
 from simnet.network.bins import FIRST_WIDTH, spread, widened
 from simnet.network.connections import ConnectionRouter
+from simnet.network.load_balancing import Spray
 from simnet.network.model import DONE, UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
+from simnet.params import Params
 from simnet.topology.topology import Topology
 
 
@@ -27,7 +29,7 @@ class AnalyticModel:
         self,
         topology: Topology,
         seed: int,
-        spray: bool = False,
+        load_balancing: Params | None = None,
         changes: Sequence[LinkChange] = (),
         bins: int = 256,
         record: bool = False,
@@ -36,7 +38,7 @@ class AnalyticModel:
         """See `model.NetworkModel`; a change of a link counts for the graphs that start after it."""
         self.next_time = math.inf
         self._topology = topology
-        self._router = ConnectionRouter(topology, seed, spray)
+        self._router = ConnectionRouter(topology, seed, isinstance(load_balancing, Spray))
         self._changes = sorted(changes, key=lambda c: c.time)
         self._record_flows = record
         self._recorded: list[dict[str, np.ndarray]] = []

@@ -56,7 +56,7 @@ class NetworkReport:
 
 
 class NetworkModel(Protocol):
-    """What the engine needs of a network. Built with the topology, the seed and the timed changes of links.
+    """What the engine needs of a network. Built with the topology, the seed, policies and the timed changes of links.
 
     next_time [s]: nothing happens before it; inf when nothing can move any more. The engine enters the model only
     when it has something to say before the engine's own next event.

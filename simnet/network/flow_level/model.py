@@ -13,9 +13,11 @@ from simnet.network.flow_level.accounting import account_all
 from simnet.network.flow_level.live import link_up, set_finish, unlink
 from simnet.network.flow_level.slots import Slots
 from simnet.network.flow_level.state import CONNECTION, FREE, LINK, PARKED, ROUTE, TOUCHED, WORLD
+from simnet.network.load_balancing import Spray
 from simnet.network.model import UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
 from simnet.network.records import grown, table
 from simnet.network.started import StartedGraphs
+from simnet.params import Params
 from simnet.topology.topology import Topology
 
 # Work between two looks at the outside world: about 0.2 s.
@@ -31,7 +33,7 @@ class FlowModel:
         self,
         topology: Topology,
         seed: int,
-        spray: bool = False,
+        load_balancing: Params | None = None,
         changes: Sequence[LinkChange] = (),
         bins: int = 256,
         record: bool = False,
@@ -39,12 +41,12 @@ class FlowModel:
     ):
         """See `model.NetworkModel`.
 
-        spray: split over all equal-cost paths instead of hashing each connection to one. changes: in any order.
+        load_balancing: a row of LOAD_BALANCERS, default ecmp. changes: in any order.
         bins: number of utilization samples kept (even). record: note start and delivery of every flow.
         """
         self.next_time = math.inf
         self._topology = topology
-        self._router = ConnectionRouter(topology, seed, spray)
+        self._router = ConnectionRouter(topology, seed, isinstance(load_balancing, Spray))
         self._changes = sorted(changes, key=lambda c: c.time)
         self._progress = progress
         self._immediate: list[Completion] = []

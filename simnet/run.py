@@ -1,0 +1,265 @@
+"""From a description to a result: builds every part of an experiment, replays it, and gathers what happened.
+
+The only room that knows every room, and the Python interface: `simnet.run(path)` and `simnet.save(result, directory)`.
+"""
+
+import hashlib
+import importlib.metadata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simnet import result
+from simnet.engine import recorder
+from simnet.engine.replay import JobPlan, Lowered, Replay
+from simnet.errors import InputError, PhysicsError, SimnetError, StalledError
+from simnet.experiment import Experiment, Job, Provenance, Resolved, load, resolve
+from simnet.hardware import GPUS
+from simnet.hardware.roofline import compute_time
+from simnet.metrics import summarize
+from simnet.network import network_model
+from simnet.network.model import NetworkModel, Progress
+from simnet.params import FileParams, path_beside
+from simnet.reader import Source
+from simnet.result import RunResult
+from simnet.topology.routing import Router
+from simnet.topology.topology import Topology
+from simnet.workload.collectives import Group, lower
+from simnet.workload.collectives.bounds import Bounds
+from simnet.workload.task_graph import Operation, TaskGraph
+
+# How far below the bound of physics a collective may end before it counts as a bug: rounding.
+_ROUNDING = 1e-9
+
+Lower = Callable[[Operation], Lowered]
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """An experiment with all its parts built, ready to replay."""
+
+    experiment: Experiment
+    source: Source
+    topology: Topology
+    resolved: Resolved
+    network: NetworkModel
+    replay: Replay
+
+
+def run(
+    experiment: Experiment | str | Path, overrides: Iterable[str] = (), progress: Progress | None = None
+) -> RunResult:
+    """Run an experiment, given as a description or as a YAML file, and return what happened.
+
+    overrides: 'a.b=c' for a file, as `--set` on the command line. progress: called now and then with the simulated
+    time [s] and the number of events. A run that stalls, fails or is interrupted (Ctrl-C) gives a result, too: its
+    summary says `status` and `error`. Raises InputError, with all problems of a stage, for what cannot be run.
+    """
+    if isinstance(experiment, Experiment):
+        return replayed(build(experiment, Source(), progress))
+    return replayed(build(*load(experiment, list(overrides)), progress))
+
+
+def save(finished: RunResult, directory: str | Path) -> Path:
+    """Write a result with its pictures and its timeline to a new directory, whole or not at all; return it."""
+    # pictures are wanted by some runs only, and take a while to import
+    from simnet import figures, timeline
+
+    files = {"timeline.json.gz": timeline.to_json(finished)}
+    for name in ("timeline", "utilization"):
+        files[f"{name}.png"] = figures.to_png(figures.FIGURES[name](finished))
+    return result.write(finished, directory, files)
+
+
+def build(experiment: Experiment, source: Source | None = None, progress: Progress | None = None) -> Simulation:
+    """Build every part of an experiment. Raises InputError."""
+    source = source or Source()
+    topology = experiment.topology.build()
+    resolved = resolve(experiment, topology, source)
+    network = network_model(experiment.network.model)(
+        topology,
+        experiment.seed,
+        load_balancing=experiment.network.load_balancing,
+        changes=resolved.changes,
+        bins=experiment.output.samples + experiment.output.samples % 2,
+        record=experiment.output.messages,
+        progress=progress,
+    )
+    lowering = _Lowering(topology)
+    plans, problems = [], []
+    for number, (job, devices) in enumerate(zip(experiment.jobs, resolved.devices)):
+        try:
+            plans.append(_plan(job, devices, topology, resolved.stragglers, lowering.for_job(job.name, devices)))
+        except InputError as error:
+            # a workload's file names its own lines; what its parameters ask for is said where they stand
+            named = isinstance(job.workload, FileParams)
+            problems.append(str(error) if named else source.say(("jobs", number, "workload"), str(error)))
+    if problems:
+        raise InputError("\n".join(problems))
+    return Simulation(experiment, source, topology, resolved, network, Replay(network, plans, progress))
+
+
+def replayed(simulation: Simulation) -> RunResult:
+    """Replay a built experiment and gather what happened."""
+    status, error = "completed", ""
+    try:
+        simulation.replay.run()
+    except KeyboardInterrupt:
+        status, error = "aborted", "interrupted"
+    except StalledError as stalled:
+        status, error = "stalled", str(stalled)
+    except PhysicsError:
+        raise
+    except SimnetError as failed:
+        status, error = "failed", str(failed)
+    return _gathered(simulation, status, error)
+
+
+def _plan(
+    job: Job,
+    devices: list[int],
+    topology: Topology,
+    stragglers: dict[int, float],
+    lowered: Callable[[Operation], Lowered],
+) -> JobPlan:
+    graph = job.workload.build(len(devices))
+    durations = _durations(graph, devices, topology, stragglers)
+    for operation in dict.fromkeys(graph.operations):
+        lowered(operation)  # whatever is wrong with it is found before the simulation starts
+    return JobPlan(
+        job.name,
+        graph.repeat(job.iterations),
+        np.tile(durations, job.iterations),
+        lowered,
+        job.start,
+        float("inf") if job.stop is None else job.stop,
+    )
+
+
+def _durations(graph: TaskGraph, devices: list[int], topology: Topology, stragglers: dict[int, float]) -> np.ndarray:
+    """Compute time of every task [s]: given, or on the roofline of its rank's GPU; 0 for communication."""
+    durations = np.where(graph.operation < 0, graph.duration, 0.0)
+    for rank, device in enumerate(devices):
+        tasks = np.flatnonzero((graph.rank == rank) & (graph.operation < 0))
+        timed = tasks[np.isnan(graph.duration[tasks])]
+        needed = timed[(graph.flops[timed] > 0) | (graph.memory[timed] > 0)]
+        durations[timed] = 0.0
+        if len(needed):
+            gpu = _gpu(topology, device, graph.names[graph.name[needed[0]]])
+            durations[needed] = compute_time(gpu, graph.flops[needed], graph.memory[needed], graph.precision)
+        durations[tasks] *= stragglers.get(device, 1.0)
+    return durations
+
+
+def _gpu(topology: Topology, device: int, task: str):
+    at = topology.devices[device]
+    if at.model not in GPUS:
+        known = f"of unknown model '{at.model}'" if at.model else "of no known model"
+        raise InputError(
+            f"task '{task}' gives FLOPs or bytes, but {at.name} is {known}, so they take no known time; "
+            f"name the GPU's model in the topology (one of {', '.join(GPUS)}) or give the task a duration"
+        )
+    return GPUS[at.model]
+
+
+class _Lowering:
+    """Turns operations into flows between devices; equal operations share one FlowGraph."""
+
+    def __init__(self, topology: Topology):
+        self._topology = topology
+        self._router = Router(topology)
+        self._groups: dict[tuple[int, ...], Group] = {}
+        self._communicators: dict[tuple[str, str], int] = {}
+
+    def for_job(self, job: str, devices: list[int]) -> Lower:
+        """The lower function of one job; rank r is devices[r]."""
+        known: dict[Operation, Lowered] = {}
+
+        def lowered(operation: Operation) -> Lowered:
+            alike = replace(operation, label="")
+            if alike not in known:
+                members = tuple(devices[rank] for rank in operation.ranks)
+                if members not in self._groups:
+                    self._groups[members] = Group(members, self._topology, self._router)
+                communicator = (job, operation.communicator)
+                number = self._communicators.setdefault(communicator, len(self._communicators))
+                known[alike] = Lowered(lower(operation, self._groups[members]), np.array(members), number)
+            return known[alike]
+
+        return lowered
+
+
+def _gathered(simulation: Simulation, status: str, error: str) -> RunResult:
+    replay, topology = simulation.replay, simulation.topology
+    report = simulation.network.report()
+    names = [[topology.devices[d].name for d in devices] for devices in simulation.resolved.devices]
+    tasks = recorder.tasks_table(replay.jobs, names)
+    flows = recorder.flows_table(replay.jobs, names)
+    until = max(replay.clock.now, report.time)
+    links = recorder.links_table(report, topology, until)
+    wanted = simulation.experiment.output.messages
+    messages = recorder.messages_table(report, replay, topology) if wanted else None
+    notes = [*topology.assumptions, *report.notes, *_beaten_bounds(simulation)]
+    counts = {"tasks": tasks.num_rows, "operations": len(replay.launched), "steps": replay.clock.steps, **report.counts}
+    summary = summarize(tasks, flows, links, messages, status=status, time=until, counts=counts, notes=notes)
+    if error:
+        summary["error"] = error
+    return RunResult(
+        summary=summary,
+        experiment=resolved_experiment(simulation.experiment, simulation.source),
+        tasks=tasks,
+        flows=flows,
+        links=links,
+        samples=recorder.samples_table(report, topology),
+        messages=messages,
+    )
+
+
+def _beaten_bounds(simulation: Simulation) -> list[str]:
+    """The guard of physics: no collective may end before the links could have carried its bytes.
+
+    Raises PhysicsError if one did in a model that knows contention; one that does not is told on in a note.
+    """
+    rates = simulation.topology.rates.copy()
+    for change in simulation.resolved.changes:
+        rates[change.link] = max(rates[change.link], change.rate)
+    bounds = Bounds(simulation.topology, rates)
+    beaten = []
+    for job, number, started, ended, lowered in recorder.finished_operations(simulation.replay.jobs):
+        operation = job.plan.graph.operations[number]
+        bound = bounds.lower_bound(operation, tuple(lowered.devices.tolist()))
+        if ended - started < bound * (1 - _ROUNDING):
+            beaten.append(
+                f"{job.describe(number)} took {ended - started:.6g} s, no links allow less than {bound:.6g} s"
+            )
+    if beaten and simulation.network.contention:
+        raise PhysicsError(f"internal error: {beaten[0]}; please report this experiment")
+    if beaten:
+        return [f"{len(beaten)} collectives beat what the links can carry, which takes contention to see: {beaten[0]}"]
+    return []
+
+
+def resolved_experiment(experiment: Experiment, source: Source) -> dict[str, Any]:
+    """The experiment with all defaults, as plain data that reads back, with the version and digests of its inputs.
+
+    Paths are relative to the experiment's file, so that the same input gives the same bytes anywhere.
+    """
+    folder = Path(source.name).parent
+    digests = {path_beside(p, folder): hashlib.sha256(p.read_bytes()).hexdigest() for p in _input_files(experiment)}
+    provenance = Provenance(simnet=importlib.metadata.version("simnet"), inputs=digests)
+    whole = experiment.model_copy(update={"provenance": provenance})
+    return whole.model_dump(mode="json", exclude_none=True, context={"folder": folder})
+
+
+def _input_files(value: Any) -> Iterable[Path]:
+    if isinstance(value, Path):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _input_files(item)
+    elif hasattr(value, "model_fields_set"):
+        for name in type(value).model_fields:
+            yield from _input_files(getattr(value, name))
