@@ -14,6 +14,7 @@ _UNWRAPPED = 10_000  # columns of a pipe or file: one row stays one line for gre
 _MOST_COLLECTIVES = 24
 _SKEW_WORTH_A_LINE = 1.05
 _GIGA = 1e9
+_COUNTED = ("tasks", "operations", "events")
 
 
 def console(stream=None) -> Console:
@@ -73,9 +74,8 @@ def _headline(out: Console, summary: dict, experiment: dict) -> None:
     style = "bold green" if summary["status"] == "completed" else "bold red"
     line = Text.assemble((name, "bold"), ": ", (summary["status"], style), f", makespan {time(summary['makespan'])}")
     out.print(line)
-    counts = ", ".join(f"{count:,} {what}" for what, count in summary["simulated"].items())
-    if counts:
-        bullet(out, f"simulated {counts}")
+    counts = summary["simulated"]
+    bullet(out, "simulated " + ", ".join(f"{counts[what]:,} {what}" for what in _COUNTED if what in counts))
     for job in summary["jobs"]:
         bullet(out, _job(job))
 
@@ -94,7 +94,7 @@ def _collectives(out: Console, rows: list[dict]) -> None:
     several = len({row["job"] for row in rows}) > 1
     grid = table("operation<", "algorithm<", "size", "ranks", "runs", "time", "algbw", "busbw")
     for row in rows[:_MOST_COLLECTIVES]:
-        name = f"{row['kind']} {row['label']}".strip() if row["label"] != row["kind"] else row["kind"]
+        name = _operation(row)
         grid.add_row(
             f"{row['job']}: {name}" if several else name,
             row["algorithm"], SIZE.format(row["size"]), str(row["ranks"]), str(row["count"]),
@@ -103,6 +103,12 @@ def _collectives(out: Console, rows: list[dict]) -> None:
     show_table(out, grid)
     if len(rows) > _MOST_COLLECTIVES:
         bullet(out, f"... and {len(rows) - _MOST_COLLECTIVES} more in summary.json")
+
+
+def _operation(row: dict) -> str:
+    """Kind and label, without what the label repeats of kind and size."""
+    label = row["label"].removeprefix(row["kind"]).removesuffix(SIZE.format(row["size"])).strip()
+    return f"{row['kind']} {label}".strip()
 
 
 def _ranks(out: Console, summary: dict) -> None:
