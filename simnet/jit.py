@@ -43,4 +43,5 @@ def njit(function):
 def compiled_before() -> bool:
     """True where kernels of these sources have been compiled on this machine (or need no compilation)."""
     folder = Path(os.environ["NUMBA_CACHE_DIR"])
-    return bool(numba.config.DISABLE_JIT) or (folder.is_dir() and any(folder.iterdir()))
+    # importing a kernel makes folders already; an index of compiled code appears when one was compiled
+    return bool(numba.config.DISABLE_JIT) or any(folder.rglob("*.nbi"))
