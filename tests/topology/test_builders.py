@@ -162,6 +162,11 @@ class TestServers:
 
 
 class TestEveryFabric:
+    @pytest.mark.parametrize("node", NODES)
+    def test_nodes_plug_in_as_many_ports_as_they_say(self, node):
+        params = TypeAdapter(tagged(NODES)).validate_python({"kind": node})
+        assert params.ports == (1 if node == "gpu" else len(params.build().find("nic")))
+
     @pytest.mark.parametrize("kind", FABRICS)
     @pytest.mark.parametrize("node", ["gpu", "dgx1_v100", "pcie_server"])
     def test_takes_any_node_and_as_many_as_there_is_room_for(self, kind, node):
@@ -171,7 +176,7 @@ class TestEveryFabric:
         assert len(full.gpus) == nodes * len(single.gpus)
         assert nx.is_strongly_connected(full.graph)
         if kind != "single_switch":  # which has room for any number
-            with pytest.raises(ValidationError, match=f"there is room for {nodes} of"):
+            with pytest.raises(ValidationError, match=rf"there is room for {nodes}\b"):
                 build(kind, node={"kind": node}, nodes=nodes + 1)
 
     @pytest.mark.parametrize("kind", FABRICS)

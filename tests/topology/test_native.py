@@ -133,7 +133,7 @@ class TestErrors:
 
     def test_more_nodes_than_there_is_room_for(self, tmp_path):
         assert problems(tmp_path, "kind: fat_tree\nk: 4\nnodes: 17\n") == [
-            "t.yaml:3: nodes: 17 do not fit: there is room for 16 of 1 ports each"
+            "t.yaml:3: nodes: 17 do not fit; there is room for 16"
         ]
 
     def test_all_problems_of_devices_at_once(self, tmp_path):

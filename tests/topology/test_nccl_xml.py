@@ -388,8 +388,9 @@ class TestRefused:
             (bytes(range(256)), "dump.xml:1: not valid XML"),
             (b'<system version="\xff\xfe"/>', "dump.xml:1: not valid XML"),
             (b'<?xml version="1.0" encoding="klingon"?><system/>', "dump.xml:1: not valid XML: unknown encoding"),
+            (b"<system>" + b"<cpu/>" * 300 + b"</system>", "dump.xml:1: cpu: more than 256 processors"),
             (b"<system>" * 100_000, "dump.xml:1: system: elements are nested more than 64 deep"),
-            (b" " * (2**24 + 1), "dump.xml:1: is larger than 16 MiB"),
+            (b" " * (2**22 + 1), "dump.xml:1: is larger than 4 MiB"),
         ],
     )
     def test_what_is_no_xml(self, problem, data, sentence):

@@ -90,7 +90,8 @@ class Fabric(Params):
         if fits < 1:
             return ("node",), f"has {ports} ports, for which this fabric has no room"
         if self.nodes is not None and self.nodes > fits:
-            return ("nodes",), f"{self.nodes} do not fit: there is room for {fits} of {ports} ports each"
+            each = f" with {ports} ports each" if ports > 1 else ""
+            return ("nodes",), f"{self.nodes} do not fit; there is room for {fits}{each}"
         return None
 
     def node_ports(self) -> NodePorts:

@@ -13,12 +13,24 @@ from simnet.topology.builders.nvswitch_server import MERGED
 from simnet.topology.builders.server import add_sockets, connect_pcie
 from simnet.topology.importers import nccl_guesses as guesses
 from simnet.topology.importers import xml_tree
+from simnet.topology.importers.nccl_elements import (
+    GPU,
+    NIC,
+    SWITCH,
+    descendants,
+    device_number,
+    gpu_of,
+    has_gpudirect,
+    kind_of,
+    links_of,
+    nets_of,
+)
 from simnet.topology.importers.xml_tree import Element
 from simnet.topology.topology import Topology
 from simnet.units import RATE
 
-_SWITCH, _GPU, _NIC = "pcie_switch", "gpu", "nic"
-_PREFIX = {_SWITCH: "pcie", _GPU: "gpu", _NIC: "nic"}
+_PREFIX = {SWITCH: "pcie", GPU: "gpu", NIC: "nic"}
+_MAX_CPUS = 256  # of one host; any two are joined, so their links grow with the square
 _CPU_CLASS = "0x068001"  # an NVLink into the processor, as POWER9 has; 0x068000 is an NVSwitch
 _HIDDEN_NVSWITCH = guesses.bus_id("fffffff:ff:ff.0")
 _NAMED = 4  # devices that an assumption names before it counts
@@ -54,7 +66,8 @@ class _Import:
 
     def __init__(self, root: Element, name: str):
         self.topology = Topology(name)
-        self.notes: dict[str, list[str]] = {}
+        self.notes: dict[str, dict[str, None]] = {}
+        self.nvswitch: int | None = None
         self.places: dict[tuple[str, str], _Place] = {}
         hosts: dict[str, list[Element]] = {}
         for cpu in root.all("cpu"):
@@ -67,29 +80,31 @@ class _Import:
         for gpu in gpus:
             self._add_c2c(gpu)
         self._add_nvlinks(gpus)
-        self.topology.assumptions += [self._sentence(text, names) for text, names in self.notes.items()]
+        self.topology.assumptions += [_sentence(text, list(names)) for text, names in self.notes.items()]
 
     # -- devices ------------------------------------------------------------------------------------------
 
     def _add_server(self, elements: list[Element], server: str, several: bool) -> list[_Place]:
+        if len(elements) > _MAX_CPUS:
+            raise elements[_MAX_CPUS].error(f"more than {_MAX_CPUS} processors, which no server has")
         cpus = [_Place(element, "cpu", server) for element in elements]
         places = [place for cpu in cpus for place in self._below(cpu.element, cpu, cpu)]
-        gpus = sorted((p for p in places if p.kind == _GPU), key=_device_number)
-        nics = [p for p in places if p.kind == _NIC]
+        gpus = sorted((p for p in places if p.kind == GPU), key=lambda place: device_number(place.element))
+        nics = [p for p in places if p.kind == NIC]
+        nets = [net for nic in nics for net in nets_of(nic.element)]
         prefix = f"{server}/" if several else ""
-        self.topology.add_server(server, p2p=True, gpudirect=_gpudirect(gpus, nics))
+        self.topology.add_server(server, p2p=True, gpudirect=has_gpudirect([gpu.element for gpu in gpus], nets))
         self._add_devices(gpus, prefix)
         hosts = [guesses.host(cpu.element) for cpu in cpus]
         for cpu, id, host in zip(cpus, add_sockets(self.topology, server, hosts, prefix=prefix), hosts):
             cpu.id = id
             self._note(cpu, f"memory and links between sockets are not in the file, taken as those of {host}")
-        self._add_devices([p for p in places if p.kind == _SWITCH], prefix)
+        self._add_devices([p for p in places if p.kind == SWITCH], prefix)
         self._add_devices(nics, prefix)
         for place in places:
             self._plug_in(place)
-        for place in places:
-            self._add_pcilinks(place)
-        if nics and not any(net.get("gdr") for nic in nics for net in _nets(nic)):
+        self._add_pcilinks([p for p in places if p.kind == SWITCH])
+        if nics and not any(net.get("gdr") for net in nets):
             self._note(server, "the file does not say whether NICs reach GPU memory (GPUDirect), taken as yes")
         if len(gpus) > 1:
             self._note(server, "the file does not say whether GPUs reach each other over PCIe (P2P), taken as yes")
@@ -98,11 +113,11 @@ class _Import:
     def _below(self, parent: Element, above: _Place, cpu: _Place) -> Iterator[_Place]:
         """Devices below an element, from top to bottom; two-level switches are flattened."""
         for nic in parent.all("nic"):
-            if above.kind != _NIC:
-                yield _Place(nic, _NIC, cpu.server, cpu, above)
+            if above.kind != NIC:
+                yield _Place(nic, NIC, cpu.server, cpu, above)
         for pci in parent.all("pci"):
-            kind = _kind(pci)
-            if kind == _SWITCH and above.kind == _SWITCH and guesses.same_switch(pci, above.element):
+            kind = kind_of(pci)
+            if kind == SWITCH and above.kind == SWITCH and guesses.same_switch(pci, above.element):
                 yield from self._below(pci, above, cpu)
             elif kind:
                 place = _Place(pci, kind, cpu.server, cpu, above)
@@ -113,24 +128,23 @@ class _Import:
                     )
                 self.places[key] = place
                 yield place
-                if kind == _SWITCH:
+                if kind == SWITCH:
                     yield from self._below(pci, place, cpu)
 
     def _add_devices(self, places: list[_Place], prefix: str) -> None:
         for i, place in enumerate(places):
             name, rate = f"{prefix}{_PREFIX[place.kind]}{i}", 0.0
-            model = self._model(place, name) if place.kind == _GPU else ""
-            if place.kind == _NIC:
+            model = self._model(place, name) if place.kind == GPU else ""
+            if place.kind == NIC:
                 rate = self._port_rate(place, name)
             place.id = self.topology.add_device(name, place.kind, place.server, model, rate)
 
     def _model(self, place: _Place, name: str) -> str:
-        pci, gpu = place.element, next(place.element.all("gpu"), None)
-        if gpu is None:
+        pci, gpu = place.element, gpu_of(place.element)
+        if not any(pci.all("gpu")):
             self._note(name, "listed without a <gpu> element: such a file says nothing of NVLinks, so there are none")
-            gpu = Element("gpu", {}, pci.place)
         sm = gpu.number("sm", 0, 0, 10_000)
-        model, certain = guesses.gpu_model(pci, sm, bool(gpu.get("gcn")), any(_link_elements(gpu)))
+        model, certain = guesses.gpu_model(pci, sm, bool(gpu.get("gcn")), any(links_of(gpu)))
         if not model:
             self._note(name, "model of the GPU not known from the file")
         elif not certain:
@@ -140,7 +154,7 @@ class _Import:
     def _port_rate(self, place: _Place, name: str) -> float:
         """Summed rate [bytes/s] of a NIC's ports, 0 where one is not stated."""
         rates = []
-        for net in _nets(place):
+        for net in nets_of(place.element):
             speed = net.number("speed", 0, -1, 10**12)
             unit = "Mbps"
             if speed > guesses.MAX_NET_SPEED:
@@ -155,7 +169,7 @@ class _Import:
     # -- PCIe ---------------------------------------------------------------------------------------------
 
     def _plug_in(self, place: _Place) -> None:
-        below = [pci for pci in _descendants(place.element) if _kind(pci) in (_GPU, _NIC)]
+        below = [pci for pci in descendants(place.element) if kind_of(pci) in (GPU, NIC)]
         if place.element.tag == "nic":
             rate, assumed = LINKS["pcie3_x16"].rate, "not on a PCI device, taken as behind PCIe 3 x16"
         else:
@@ -166,19 +180,22 @@ class _Import:
             self._note(place, "ports are faster than its PCIe link, which limits it")
         connect_pcie(self.topology, place.id, place.above.id, rate)
 
-    def _add_pcilinks(self, place: _Place) -> None:
+    def _add_pcilinks(self, switches: list[_Place]) -> None:
         """Links between sibling switches, each listed by both of them or by one."""
-        for element in place.element.all("pcilink"):
-            other = self.places.get((place.server, guesses.bus_id(element.get("target"))))
-            if other is None or other.id == place.id:
-                self._note(place, f"pcilink to {element.get('target')} ignored, as no other device has that bus id")
-            elif not any({link.source, link.destination} == {place.id, other.id} for link in self.topology.links):
-                rate = max(guesses.upstream_rate(p.element, [])[0] for p in (place, other))
-                self.topology.connect(place.id, other.id, rate, LINKS["pcie4_x16"].latency, "pcie")
-                self._note(place, "rate of the link between PCIe switches not stated, taken as that of their uplinks")
+        joined = set()
+        for place in switches:
+            for element in place.element.all("pcilink"):
+                other = self.places.get((place.server, guesses.bus_id(element.get("target"))))
+                if other is None or other is place:
+                    self._note(place, f"pcilink to {element.get('target')} ignored, as no other device has that bus id")
+                elif frozenset((place.id, other.id)) not in joined:
+                    joined.add(frozenset((place.id, other.id)))
+                    rate = max(guesses.upstream_rate(p.element, [])[0] for p in (place, other))
+                    self.topology.connect(place.id, other.id, rate, LINKS["pcie4_x16"].latency, "pcie")
+                    self._note(place, "rate of the link between PCIe switches not stated, taken as that of its uplink")
 
     def _add_c2c(self, gpu: _Place) -> None:
-        for element in (c2c for inner in gpu.element.all("gpu") for c2c in inner.all("c2c")):
+        for element in gpu_of(gpu.element).all("c2c"):
             rate = element.number("bw", 0, 1, 10**7) * element.number("count", 1, 1, 1000)  # [MB/s]
             self.topology.connect(gpu.id, gpu.cpu.id, RATE.parse(f"{rate}MB/s"), LINKS["c2c"].latency, "pcie")
 
@@ -187,7 +204,7 @@ class _Import:
     def _add_nvlinks(self, gpus: list[_Place]) -> None:
         pairs: dict[tuple[int, int], float] = {}
         for gpu in gpus:
-            for element in (link for inner in gpu.element.all("gpu") for link in _link_elements(inner)):
+            for element in links_of(gpu_of(gpu.element)):
                 target = self._nvlink_target(gpu, element)
                 if target is not None:
                     pairs[gpu.id, target] = pairs.get((gpu.id, target), 0.0) + self._nvlink_rate(gpu, element)
@@ -205,26 +222,26 @@ class _Import:
         other = self.places.get((gpu.server, bus))
         if other is gpu:
             self._note(gpu, "NVLinks to itself ignored")
-        elif other is not None and other.kind == _GPU:
+        elif other is not None and other.kind == GPU:
             return other.id
         elif tclass == _CPU_CLASS:
             return gpu.cpu.id
         elif tclass.startswith("0x0680") or bus == _HIDDEN_NVSWITCH:
-            return self._nvswitch(gpu)
+            return self._nvswitch_of(gpu)
         else:
             self._note(gpu, "NVLinks to GPUs that are not in the file ignored")
         return None
 
-    def _nvswitch(self, gpu: _Place) -> int:
+    def _nvswitch_of(self, gpu: _Place) -> int:
         """The one NVSwitch device; it belongs to no server where the file has several."""
-        found = self.topology.find("nvswitch")
-        if found:
-            return found[0]
-        self.topology.assumptions.append(MERGED)
-        return self.topology.add_device("nvswitch0", "nvswitch", gpu.server if len(self.topology.servers) == 1 else "")
+        if self.nvswitch is None:
+            server = gpu.server if len(self.topology.servers) == 1 else ""
+            self.nvswitch = self.topology.add_device("nvswitch0", "nvswitch", server)
+            self.topology.assumptions.append(MERGED)
+        return self.nvswitch
 
     def _nvlink_rate(self, gpu: _Place, link: Element) -> float:
-        inner = next(gpu.element.all("gpu"))
+        inner = gpu_of(gpu.element)
         kind, certain = guesses.nvlink(inner.number("sm", 0, 0, 10_000), inner.get("gcn"))
         if not certain:
             self._note(gpu, f"generation of its NVLinks not known, taken as {RATE.format(kind.rate)} each")
@@ -234,56 +251,9 @@ class _Import:
 
     def _note(self, who: _Place | str, text: str) -> None:
         name = who if isinstance(who, str) else self.topology.devices[who.id].name
-        names = self.notes.setdefault(text, [])
-        if name not in names:
-            names.append(name)
-
-    def _sentence(self, text: str, names: list[str]) -> str:
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        return f"{', '.join(names[:_NAMED])}{more}: {text}."
+        self.notes.setdefault(text, {})[name] = None
 
 
-def _kind(pci: Element) -> str | None:
-    """Device kind of a pci element; None where it is of no interest. Raises InputError where it cannot be told."""
-    pci_class = pci.get("class").lower()
-    if any(pci.all("gpu")):
-        return _GPU
-    if pci_class.startswith("0x0604") or any(pci.all("pci")):
-        return _SWITCH
-    if any(pci.all("nic")) or pci_class.startswith("0x02"):
-        return _NIC
-    if pci_class.startswith(("0x03", "0x12")):
-        return _GPU
-    if not pci_class:
-        raise pci.error(
-            f"{pci.get('busid')} has no class, <gpu> or <nic>, so it cannot be told what it is; NCCL looks that up on "
-            "the machine. Import what NCCL_TOPO_DUMP_FILE writes there"
-        )
-    return None
-
-
-def _device_number(place: _Place) -> int:
-    gpu = next(place.element.all("gpu"), None)
-    return 0 if gpu is None else gpu.number("dev", 0, 0, 10_000)
-
-
-def _gpudirect(gpus: list[_Place], nics: list[_Place]) -> bool:
-    """GPUDirect RDMA works where all GPUs and some NIC have it; files that do not say are taken to."""
-    able = [net.get("gdr") != "0" for nic in nics for net in _nets(nic)]
-    return all(gpu.get("gdr") != "0" for place in gpus for gpu in place.element.all("gpu")) and (any(able) or not able)
-
-
-def _nets(nic: _Place) -> list[Element]:
-    holders = [nic.element] if nic.element.tag == "nic" else nic.element.all("nic")
-    return [net for holder in holders for net in holder.all("net")]
-
-
-def _link_elements(gpu: Element) -> Iterator[Element]:
-    yield from gpu.all("nvlink")
-    yield from gpu.all("xgmi")
-
-
-def _descendants(pci: Element) -> Iterator[Element]:
-    for child in pci.all("pci"):
-        yield child
-        yield from _descendants(child)
+def _sentence(text: str, names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}: {text}."

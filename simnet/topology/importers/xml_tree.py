@@ -12,7 +12,7 @@ from defusedxml import DefusedXmlException
 
 from simnet.errors import InputError
 
-MAX_BYTES = 16 * 2**20
+MAX_BYTES = 4 * 2**20
 MAX_DEPTH = 64
 
 
