@@ -150,18 +150,18 @@ def write(result: RunResult, directory: Path | str, files: Mapping[str, bytes] |
     Raises InputError where `check_writable` does, SimnetError if the disk fails or something else appeared there.
     """
     check_writable(directory)
-    directory = Path(directory).resolve()
-    partial = directory.with_name(f".{directory.name}-{os.getpid()}.partial")
+    target = Path(directory).resolve()
+    partial = target.with_name(f".{target.name}-{os.getpid()}.partial")
     try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         partial.mkdir()
         _fill(partial, result, files or {})
-        os.rename(partial, directory)
+        os.rename(partial, target)
     except OSError as error:
         raise SimnetError(f"could not write the result to {directory}: {error.strerror or error}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return directory
+    return Path(directory)
 
 
 def _fill(folder: Path, result: RunResult, files: Mapping[str, bytes]) -> None:

@@ -1,4 +1,4 @@
-"""How fast collectives were: bus bandwidth and time against message size, or a bar for each if sizes do not vary."""
+"""How fast collectives were: bus bandwidth and time against message size, or a bar for each if sizes vary little."""
 
 from typing import Any
 
@@ -11,18 +11,19 @@ from simnet.result import RunResult
 from simnet.units import SIZE, TIME
 
 MOST_BARS = 30
+CURVE_FROM = 8.0  # largest size / smallest size
 _GIGA = 1e9
 
 
 @house_style
 def draw(result: RunResult) -> Figure:
-    """Curves over message size if any collective ran with several sizes, else bars."""
+    """Curves over message size if the sizes of any collective span a factor of 8 or more, else bars."""
     rows = [row for row in result.summary["collectives"] if row["bus_bandwidth"] is not None]
     series = _series(rows)
     if not rows:
         figure = new_figure(3.0)
         nothing_to_see(figure.subplots(), "No collective or transfer finished in this run.")
-    elif any(len({row["size"] for row in points}) > 1 for points in series.values()):
+    elif any(points[-1]["size"] >= CURVE_FROM * points[0]["size"] for points in series.values()):
         figure = _curves(series)
     else:
         figure = _bars(rows)
@@ -49,7 +50,8 @@ def _curves(series: dict[str, list[dict[str, Any]]]) -> Figure:
         time.plot(sizes, [row["time_mean"] for row in points], **look)
     bandwidth.set_title("Bus bandwidth by message size")
     bandwidth.set_ylabel("bus bandwidth [GB/s]")
-    bandwidth.set_ylim(bottom=0)
+    highest = max(row["bus_bandwidth"] for points in series.values() for row in points) / _GIGA
+    bandwidth.set_ylim(0, 1.07 * highest or 1.0)
     time.set_title("Mean time by message size")
     time.set_ylabel("mean time")
     time.set_yscale("log")

@@ -29,10 +29,18 @@ def test_bars_where_sizes_do_not_vary():
     assert axes.texts[0].get_text() == " 20 GB/s in 1.2 ms"
 
 
+def test_buckets_of_similar_sizes_make_no_curve():
+    run = Run(2)
+    for size in (25e6, 25.1e6, 7e6):
+        run.collective("j", [0, 1], f"bucket of {size:.0f}", "all_reduce", size, [0.0, 0.0], 1.0)
+    [axes] = collectives.draw(run.result()).axes
+    assert len(axes.patches) == 3
+
+
 def test_jobs_are_told_apart():
     run = Run(2)
     for job in ("a", "b"):
-        for size in (1e3, 1e6):
+        for size in (1e3, 1e6, 1e9):
             run.collective(job, [0, 1], "g", "all_reduce", size, [0.0, 0.0], 1.0)
     bandwidth, _ = collectives.draw(run.result()).axes
     assert [line.get_label() for line in bandwidth.lines] == [
