@@ -46,7 +46,10 @@ def all_gather(group: Group, operation: Operation) -> FlowGraph:
 
 
 class _Exchange:
-    """Flows so far, and for each of the p exchanging ranks the flow that it received last (-1: none)."""
+    """Flows so far, and the flows that each of the p exchanging ranks received and sent last (-1: none).
+
+    A rank takes its next step when it is through with both, as MPI's sendrecv has it.
+    """
 
     def __init__(self, members: int):
         power = 1 << (members.bit_length() - 1)
@@ -55,17 +58,17 @@ class _Exchange:
         self.ranks = np.concatenate([np.arange(0, 2 * extra, 2), np.arange(2 * extra, members)])
         self.weight = np.where(np.arange(power) < extra, 2, 1)  # ranks that an exchanging rank stands for
         self._folded = self.ranks[:extra]
-        self._last = np.full(power, -1, np.int32)
+        self._received = np.full(power, -1, np.int32)
+        self._sent = np.full(power, -1, np.int32)
         self._distances = [1 << k for k in range(power.bit_length() - 1)]
 
     def fold(self, size: float) -> None:
         """The odd rank of each pair hands `size` bytes to the even one."""
-        self._last[: len(self._folded)] = self.flows.flows(self._folded + 1, self._folded, size)
+        self._received[: len(self._folded)] = self.flows.flows(self._folded + 1, self._folded, size)
 
     def unfold(self, size: float) -> None:
         """The even rank of each pair returns `size` bytes to the odd one."""
-        sent = self.flows.flows(self._folded, self._folded + 1, size)
-        self._wait(sent, self._last[: len(self._folded)])
+        self._step(self.flows.flows(self._folded, self._folded + 1, size))
 
     def halve(self, parts: np.ndarray) -> None:
         """Reduce-scatter parts[v] bytes to exchanging rank v: at distance d, v keeps the parts w = v modulo 2d."""
@@ -84,9 +87,10 @@ class _Exchange:
     def _swap(self, distance: int, size) -> None:
         v = np.arange(len(self.ranks))
         sent = self.flows.flows(self.ranks, self.ranks[v ^ distance], size(v))
-        self._wait(sent, self._last)
-        self._last = sent[v ^ distance]
+        self._step(sent)
+        self._sent, self._received = sent, sent[v ^ distance]
 
-    def _wait(self, after: np.ndarray, before: np.ndarray) -> None:
-        received = before >= 0
-        self.flows.wait(after[received], before[received])
+    def _step(self, sent: np.ndarray) -> None:
+        for before in (self._received[: len(sent)], self._sent[: len(sent)]):
+            there = before >= 0
+            self.flows.wait(sent[there], before[there])

@@ -86,11 +86,17 @@ class _Hops:
         return bool(path) and all(k in self._nvlinks for k in path)
 
     def widest_ring(self) -> list[int] | None:
-        """The ring whose slowest hop is the fastest."""
+        """The ring whose slowest hop is the fastest; among several of them one with the most hops over NVLink."""
         for least in sorted({rate for rate in self._rate.values() if rate > 0}, reverse=True):
-            ring = next(hamiltonian_cycles(self._following(lambda i, j, least=least: self._rate[i, j] >= least)), None)
-            if ring is not None:
-                return ring
+            found, most = None, -1
+            for ring in hamiltonian_cycles(self._following(lambda i, j, least=least: self._rate[i, j] >= least)):
+                over_nvlink = sum(self.is_nvlink(i, j) for i, j in closed(ring))
+                if over_nvlink > most:
+                    found, most = ring, over_nvlink
+                if not self._nvlinks or most == len(ring):
+                    break
+            if found is not None:
+                return found
         return None
 
     def disjoint_rings(self) -> list[list[int]]:
