@@ -16,7 +16,7 @@ from simnet.reader import dump, validate, yaml_tree
 from simnet.topology.topology import Topology
 
 GPU = "{kind: single_switch, nodes: 4}"
-WORK = "workload: {kind: collective}"
+WORK = "workload: {kind: collective, sizes: [1MiB]}"
 
 
 def write(tmp_path, text):
@@ -53,7 +53,7 @@ def two_servers():
 
 
 def experiment(jobs, **more):
-    work = {"workload": {"kind": "collective"}}
+    work = {"workload": {"kind": "collective", "sizes": ["1MiB"]}}
     data = {"topology": {"kind": "single_switch"}, "jobs": [{**work, **job} for job in jobs], **more}
     return validate(data, Experiment)
 
@@ -91,8 +91,8 @@ network:
     - {time: 3ms, switch: spine1, restore: true}
 stragglers: {gpu3: 1.5}
 jobs:
-  - {name: a, workload: {kind: collective}, ranks: 2, placement: [gpu0, gpu5], stop: 5ms, iterations: 3}
-  - {name: b, workload: {kind: collective}, placement: round_robin, start: 1.5us}
+  - {name: a, workload: {kind: collective, sizes: [1MiB]}, ranks: 2, placement: [gpu0, gpu5], stop: 5ms, iterations: 3}
+  - {name: b, workload: {kind: collective, sizes: [1MiB]}, placement: round_robin, start: 1.5us}
 output: {messages: true, samples: 50}
 """
 
@@ -353,6 +353,39 @@ jobs:
         ("6", "network.changes.0.link.1"), ("9", "jobs.0.ranks"), ("11", "jobs.1.placement.0"),
         ("11", "jobs.1.placement.1"), ("11", "jobs.1.placement.2"),
     ]  # fmt: skip
+
+
+GRAPH = "ranks: 2\ntasks:\n  - {name: a, compute: {duration: 1us}}\n"
+
+
+def test_a_graph_written_for_some_ranks_takes_so_many_gpus(tmp_path):
+    (tmp_path / "graph.yaml").write_text(GRAPH)
+    text = f"topology: {GPU}\njobs:\n  - workload: {{file: graph.yaml}}\n  - {WORK}\n"
+    assert [len(gpus) for gpus in load_and_resolve(write(tmp_path, text), two_servers()).devices] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("job", "line"),
+    [
+        ("ranks: 3", "run.yaml:4: jobs.0.ranks: 3 ranks, but 'graph.yaml' is written for 2"),
+        ("placement: [a/gpu0]", "run.yaml:4: jobs.0.placement: lists 1 GPU for 2 ranks"),
+    ],
+)
+def test_a_graph_written_for_other_ranks_is_a_problem_of_the_job(tmp_path, job, line):
+    (tmp_path / "graph.yaml").write_text(GRAPH)
+    assert problems(
+        tmp_path, f"topology: {GPU}\njobs:\n  - workload: {{file: graph.yaml}}\n    {job}", two_servers()
+    ) == [line]
+
+
+def test_problems_of_a_workloads_file_come_with_the_others(tmp_path):
+    (tmp_path / "graph.yaml").write_text(GRAPH.replace("duration: 1us", "duration: 1"))
+    text = f"topology: {GPU}\nstragglers: {{a: 2}}\njobs:\n  - workload: {{file: graph.yaml}}\n"
+    names, file = problems(tmp_path, text, two_servers())
+    assert names.startswith("run.yaml:2: stragglers.a: no device 'a' in the topology")
+    assert file.endswith(
+        "graph.yaml:3: tasks.0.compute.duration: '1' has no unit; write a time such as '5us' or '1.5ms'"
+    )
 
 
 def test_an_option_is_blamed_for_what_it_names(tmp_path):

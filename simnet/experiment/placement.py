@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
+from simnet.errors import InputError
 from simnet.network.model import LinkChange
 from simnet.params import nearest
 from simnet.reader import Location, Source
 from simnet.topology.topology import Topology
+from simnet.workload import WorkloadFile
 
 if TYPE_CHECKING:
     from simnet.experiment.description import Change, Experiment, Job
@@ -50,26 +52,25 @@ class Resolved:
 def resolve(experiment: "Experiment", topology: Topology, source: Source | None = None) -> Resolved:
     """Find what `experiment` names in `topology`. Raises InputError with all problems, placed by `source`."""
     finder = _Finder(topology)
+    sizes = _sizes(experiment.jobs, finder)
     resolved = Resolved(
-        _place(experiment.jobs, finder),
+        _place(experiment.jobs, sizes, finder),
         _changes(experiment.network.changes, finder),
-        {
-            gpu: factor
-            for name, factor in experiment.stragglers.items()
-            if (gpu := finder.gpu(name, ("stragglers", name))) is not None
-        },
+        _stragglers(experiment.stragglers, finder),
     )
-    if finder.problems:
-        raise (source or Source()).error(finder.problems)
+    problems = [str((source or Source()).error(finder.problems))] if finder.problems else []
+    if problems or finder.elsewhere:
+        raise InputError("\n".join([*problems, *finder.elsewhere]))
     return resolved
 
 
 class _Finder:
-    """Looks names up in a topology and collects what was not found as (location, sentence) pairs."""
+    """Looks names up in a topology and collects problems: (location, sentence) pairs, and those of other files."""
 
     def __init__(self, topology: Topology):
         self.topology = topology
         self.problems: list[tuple[Location, str]] = []
+        self.elsewhere: list[str] = []
 
     def device(self, name: str, location: Location) -> int | None:
         try:
@@ -106,9 +107,24 @@ def _some(names: list[str]) -> str:
     return f"; it has {', '.join(names[:_LISTED])}" + (f" and {len(names) - _LISTED} more" if names[_LISTED:] else "")
 
 
-def _place(jobs: "tuple[Job, ...]", finder: _Finder) -> list[list[int]]:
+def _sizes(jobs: "tuple[Job, ...]", finder: _Finder) -> list[int | None]:
+    """Number of ranks of every job, as it or its workload's file says; None: neither does."""
+    sizes = []
+    for i, job in enumerate(jobs):
+        written_for = None
+        try:
+            written_for = job.workload.ranks if isinstance(job.workload, WorkloadFile) else None
+        except InputError as error:
+            finder.elsewhere.append(str(error))
+        if None not in (job.ranks, written_for) and job.ranks != written_for:
+            sentence = f"{_count(job.ranks, 'rank')}, but '{job.workload.file.name}' is written for {written_for}"
+            finder.problem(("jobs", i, "ranks"), sentence)
+        sizes.append(job.ranks or written_for)
+    return sizes
+
+
+def _place(jobs: "tuple[Job, ...]", sizes: list[int | None], finder: _Finder) -> list[list[int]]:
     """The device ids of every job: jobs with a list of GPUs choose first, then those that say how many they need."""
-    sizes = [job.ranks or getattr(job.workload, "ranks", None) for job in jobs]
     placed: dict[int, list[int]] = {}
     owners: dict[int, str] = {}  # device id -> the rank that has it
     for i, (job, ranks) in enumerate(zip(jobs, sizes)):
@@ -162,6 +178,11 @@ def _changes(changes: "tuple[Change, ...]", finder: _Finder) -> list[LinkChange]
             rate = 0.0 if change.fail else change.rate or finder.topology.links[link].rate
             found.append(LinkChange(change.time, link, rate))
     return sorted(found, key=lambda change: change.time)
+
+
+def _stragglers(factors: dict[str, float], finder: _Finder) -> dict[int, float]:
+    found = {finder.gpu(name, ("stragglers", name)): factor for name, factor in factors.items()}
+    return {gpu: factor for gpu, factor in found.items() if gpu is not None}
 
 
 def _count(number: int, noun: str) -> str:
