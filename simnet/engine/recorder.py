@@ -137,8 +137,10 @@ def finished_operations(jobs: list[JobReplay]) -> Iterator[tuple[JobReplay, int,
         rows = np.flatnonzero(graph.operation >= 0)
         operation = graph.operation[rows]
         first, last = (np.full(len(graph.operations), bound) for bound in (np.inf, -np.inf))
-        np.minimum.at(first, operation, np.array(job.begun, np.float64)[rows])
-        np.maximum.at(last, operation, np.array(job.ended, np.float64)[rows])  # NaN where a member is not through
+        # infinite where a member is not through
+        begun, ended = (np.nan_to_num(times, nan=np.inf)[rows] for times in (job.begun, job.ended))
+        np.minimum.at(first, operation, begun)
+        np.maximum.at(last, operation, ended)
         for number in np.flatnonzero(np.isfinite(last) & np.isfinite(first)).tolist():
             yield job, number, float(first[number]), float(last[number]), job.plan.lower(graph.operations[number])
 
