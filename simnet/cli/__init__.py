@@ -75,10 +75,13 @@ def show(
 ) -> None:
     """Print what happened in a finished run."""
     from simnet import result
-    from simnet.cli.output import console, show_result
+    from simnet.cli.output import bullet, console, heading, show_result
 
-    stored = result.read(result_dir)
-    show_result(console(), stored.summary, stored.experiment)
+    out, stored = console(), result.read(result_dir)
+    show_result(out, stored.summary, stored.experiment)
+    if "error" in stored.summary:
+        heading(out, "Why it ended")
+        bullet(out, stored.summary["error"])
 
 
 @topology_app.command("show")
