@@ -9,12 +9,12 @@ from rich.console import Console
 from simnet.cli.output import heading, show_table, table
 from simnet.experiment import PLACEMENTS
 from simnet.figures import FIGURES
-from simnet.hardware import GPUS, Gpu
+from simnet.hardware import GPUS, HOSTS, LINKS, Gpu, Host
 from simnet.network import LOAD_BALANCERS, NETWORK_MODELS, network_model
 from simnet.topology.builders import FABRICS, NODES, SERVERS
 from simnet.topology.importers import IMPORTERS
 from simnet.units import COMPUTE_RATE, RATE
-from simnet.workload import WORKLOADS
+from simnet.workload import MODELS, WORKLOADS
 from simnet.workload.collectives import ALGORITHMS, KINDS
 
 
@@ -26,6 +26,7 @@ def parts() -> dict[str, dict[str, str]]:
         "Fabrics (kind of a topology)": _sentences(FABRICS),
         "Formats of topology files (file of a topology or node), besides simnet's own YAML": _sentences(IMPORTERS),
         "Workloads (kind of a job's workload)": _sentences(WORKLOADS),
+        "Networks (model of a data_parallel workload)": {name: _network(network) for name, network in MODELS.items()},
         "Placements (placement of a job), besides a list of GPUs": _sentences(PLACEMENTS),
         "Collectives": _sentences(KINDS),
         "Algorithms of collectives": {
@@ -34,7 +35,13 @@ def parts() -> dict[str, dict[str, str]]:
         "Network models (network.model)": _sentences({name: network_model(name) for name in NETWORK_MODELS}),
         "Load balancing (network.load_balancing.kind)": _sentences(LOAD_BALANCERS),
         "GPUs (gpu of a server)": {name: _gpu(gpu) for name, gpu in GPUS.items()},
-        "Pictures of every result": _sentences(FIGURES),
+        "Processors (host of a server)": {name: _host(host) for name, host in HOSTS.items()},
+        "PCIe (pcie of a server)": {
+            name: f"{RATE.format(link.rate)} each way, nominal"
+            for name, link in LINKS.items()
+            if name.startswith("pcie")
+        },
+        "Pictures (simnet.figures.FIGURES)": _sentences(FIGURES),
     }
 
 
@@ -63,3 +70,15 @@ def _sentences(table: Mapping[str, object]) -> dict[str, str]:
 def _gpu(gpu: Gpu) -> str:
     peak, size, rate = COMPUTE_RATE.format(gpu.fp16), f"{gpu.memory_size / 1e9:g} GB", RATE.format(gpu.memory_rate)
     return f"{peak} in fp16 (dense), {size} of memory at {rate}"
+
+
+def _host(host: Host) -> str:
+    return (
+        f"{RATE.format(host.memory_rate)} into and out of memory, {RATE.format(host.socket_rate)} to the other socket"
+    )
+
+
+def _network(network) -> str:
+    layers = network.build(network.sequence)
+    weights = sum(layer.parameters for layer in layers)
+    return f"{weights / 1e6:,.1f} M weights in {len(layers)} layers"
