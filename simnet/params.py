@@ -43,7 +43,7 @@ def _beside_the_yaml(path: Path, info: ValidationInfo) -> Path:
     resolved = path if path.is_absolute() or folder is None else Path(folder) / path
     if not os.path.isfile(resolved):
         problem = "is no file" if os.path.exists(resolved) else "no such file"
-        raise ValueError(f"{problem}: '{path}'" + (f" (looked in {folder})" if folder else ""))
+        raise ValueError(f"{problem}: {shown(str(path))}" + (f" (looked in {folder})" if folder else ""))
     return resolved
 
 

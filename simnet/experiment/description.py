@@ -13,7 +13,7 @@ from simnet.network import LOAD_BALANCERS, NETWORK_MODELS
 from simnet.params import Params, inside, row_name, tagged
 from simnet.topology import TopologyFile
 from simnet.topology.builders import BUILDERS
-from simnet.units import Rate, Time
+from simnet.units import Rate, Time, shown
 from simnet.workload import WORKLOADS, WorkloadFile
 
 _NAME = "[A-Za-z0-9_.-]+"
@@ -22,7 +22,7 @@ MAX_SAMPLES = 2000
 
 def _check_name(name: str) -> str:
     if not re.fullmatch(_NAME, name):
-        raise ValueError(f"{name!r} must hold letters, digits, '_', '.' and '-' only, and at least one of them")
+        raise ValueError(f"{shown(name)} must hold letters, digits, '_', '.' and '-' only, and at least one of them")
     return name
 
 

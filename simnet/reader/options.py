@@ -18,11 +18,12 @@ def apply(data: Any, texts: Iterable[str], source: Source) -> tuple[Any, Source]
     """
     setter, problems = _Setter(source), []
     for text in texts:
+        option = f"--set {text if text.isprintable() else repr(text)}"
         try:
             keys, value = _split(text)
-            data = setter.put(data, keys, value, f"--set {text}")
+            data = setter.put(data, keys, value, option)
         except ValueError as error:
-            problems.append(f"--set {text}: {error}")
+            problems.append(f"{option}: {error}")
     if problems:
         raise InputError("\n".join(problems))
     return data, replace(source, options=setter.options)
@@ -36,9 +37,9 @@ def _split(text: str) -> tuple[list[str], Any]:
     try:
         tree = parse(value)
     except NotYaml as error:
-        raise ValueError(f"{name.strip()}: {error.args[1]}") from None
+        raise ValueError(f"{path(tuple(keys))}: {error.args[1]}") from None
     if tree.problems:
-        raise ValueError("; ".join(f"{path((name.strip(), *place))}: {sentence}" for place, sentence in tree.problems))
+        raise ValueError("; ".join(f"{path((*keys, *place))}: {sentence}" for place, sentence in tree.problems))
     return keys, tree.data
 
 

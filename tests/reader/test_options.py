@@ -99,13 +99,21 @@ def test_an_option_may_replace_an_aliased_value_in_one_place(tmp_path):
         ("name", "write it as key=value, with '.' between keys, such as jobs.0.iterations=2"),
         ("=5", "write it as key=value, with '.' between keys, such as jobs.0.iterations=2"),
         ("a..b=5", "write it as key=value, with '.' between keys, such as jobs.0.iterations=2"),
-        ("name=\udcff", "name: holds the control character U+DCFF; is this a binary file?"),
     ],
 )  # fmt: skip
 def test_problems_of_an_option_name_the_option(file, option, sentence):
     with pytest.raises(InputError) as error:
         load(file, Run, [option])
     assert str(error.value) == f"--set {option}: {sentence}"
+
+
+def test_an_option_that_cannot_be_printed_is_escaped(file):
+    with pytest.raises(InputError) as error:
+        load(file, Run, ["name=\udcff", "na\nme", "na\nme=["])
+    first, second, third = str(error.value).splitlines()
+    assert first.startswith(r"--set 'name=\udcff': name: holds the control character U+DCFF")
+    assert second.startswith(r"--set 'na\nme': write it as key=value")
+    assert third.startswith(r"--set 'na\nme=[': 'na\nme': not valid YAML")
 
 
 def test_all_options_and_lines_are_reported_together(file):

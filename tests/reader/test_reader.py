@@ -164,20 +164,24 @@ def outcome(file, *options):
     return []
 
 
+def foreign(text):
+    """Words that are no business of who writes YAML."""
+    return {word for word in ("pydantic", "input should", "valid list", "instance of") if word in text.lower()}
+
+
 @anything
 @given(content=garbage)
 def test_any_bytes_give_a_model_or_an_input_error(file, content):
     file.write_bytes(content)
     for line in outcome(file):
         assert line.startswith(("run.yaml:", "... and"))
-        assert "pydantic" not in line.lower()
-        assert "Input should" not in line
+        assert foreign(line) <= foreign(content.decode(errors="replace"))
 
 
 @anything
 @given(option=texts | assignments)
 def test_any_option_gives_a_model_or_an_input_error(file, option):
     file.write_text(RUN)
-    problems = "\n".join(outcome(file, option))
-    assert "pydantic" not in problems.lower()
-    assert problems == "" or problems.startswith("--set ")
+    for line in outcome(file, option):
+        assert line.startswith("--set ")
+        assert foreign(line) <= foreign(option)
