@@ -1,11 +1,12 @@
 # make run    sets everything up and runs the first experiment
 # make test   sets everything up and checks everything: lint, import contracts, tests
+# make docs   writes the tables of docs/experiment.md
 # make lock   resolves the dependencies again and writes requirements.lock
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: run test lock install clean
+.PHONY: run test lock docs install clean
 
 run: $(STAMP)
 	$(BIN)/simnet run experiments/quickstart.yaml
@@ -15,6 +16,9 @@ test: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n auto --maxprocesses 4
+
+docs: $(STAMP)
+	$(BIN)/python docs/generate.py
 
 install: $(STAMP)
 

@@ -1,0 +1,118 @@
+"""Writes the tables of docs/experiment.md from the JSON Schema; what stands above them is written by hand.
+
+`make docs` runs it; a test tells when the page is out of date.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from simnet.experiment import schema
+from simnet.network import LOAD_BALANCERS
+from simnet.params import Params
+from simnet.topology.builders import FABRICS, NODES, SERVERS
+from simnet.topology.builders.fabric import Fabric
+from simnet.topology.builders.server import ServerParams
+from simnet.workload import WORKLOADS
+
+PAGE = Path(__file__).parent / "experiment.md"
+FIRST = "## All keys\n"
+
+
+def page() -> str:
+    """The whole page."""
+    whole = schema()
+    models = whole["$defs"]
+    by_hand = PAGE.read_text().partition(FIRST)[0]
+    sections = [
+        f"{by_hand}{FIRST}\nDefaults stand in brackets; keys without one are needed, or left out at will.",
+        _section("The experiment", whole),
+        _section("`network`", models["Network"]),
+        _section("Each of `network.changes`", models["Change"]),
+        _section("Each of `jobs`", models["Job"]),
+        _section("`output`", models["Output"]),
+        "## Servers\n\nA server is a topology of its own, or the `node` of a fabric.",
+        *_family(SERVERS | NODES, models, ServerParams, "pcie_server"),
+        "## Fabrics",
+        *_family(FABRICS, models, Fabric, "leaf_spine"),
+        "## Workloads",
+        *_rows(WORKLOADS, models),
+        _section("Each of `layers` of `data_parallel`", models["LayerParams"]),
+        "## Load balancing",
+        *_rows(LOAD_BALANCERS, models),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _family(table: dict[str, type[Params]], models: dict[str, Any], base: type[Params], plain: str) -> list[str]:
+    """Sections of all rows of a table, then of the keys that those made from `base` share, as row `plain` has them."""
+    shared = {key: _key(table[plain], models, key) for key in base.model_fields}
+    others = [f"`{name}`" for name, row in table.items() if not issubclass(row, base)]
+    but = f" but {' and '.join(others)}" if others else ""
+    common = _section(f"Keys of all of them{but}", {"description": base.__doc__, "properties": shared})
+    return [*_rows(table, models, base, shared), common]
+
+
+def _rows(
+    table: dict[str, type[Params]], models: dict[str, Any], base: type[Params] = Params, shared: dict | None = None
+) -> list[str]:
+    """A section for every row of a table, without the keys that are as in `shared` if it is made from `base`."""
+    sections = []
+    for name, row in table.items():
+        model = models[row.__name__]
+        known = shared or {} if issubclass(row, base) else {}
+        keys = {key: _key(row, models, key) for key in model["properties"] if key != "kind"}
+        keys = {key: value for key, value in keys.items() if value != known.get(key)}
+        sections.append(_section(f"`kind: {name}`", {**model, "properties": keys}))
+    return sections
+
+
+def _key(row: type[Params], models: dict[str, Any], key: str) -> dict[str, Any]:
+    """The schema of a key, with what the row, or the class that it has the key from, says of it."""
+    fields = (cls.model_fields[key] for cls in row.__mro__ if issubclass(cls, Params) and key in cls.model_fields)
+    description = next((field.description for field in fields if field.description), "")
+    return {**models[row.__name__]["properties"][key], "description": description}
+
+
+def _section(title: str, model: dict[str, Any]) -> str:
+    """A heading, the model's description and a table of its keys."""
+    keys = {name: key for name, key in model.get("properties", {}).items() if name not in ("kind", "provenance")}
+    described = " ".join(model.get("description", "").split())
+    if not keys:
+        return f"### {title}\n\n{described}"
+    rows = [f"| `{name}` | {_type(key)} | {key.get('description', '')}{_default(key)} |" for name, key in keys.items()]
+    return "\n".join([f"### {title}", "", described, "", "| key | value | meaning |", "|---|---|---|", *rows])
+
+
+def _type(key: dict[str, Any]) -> str:
+    """What a value looks like, in a word or two."""
+    if "examples" in key:
+        return f"such as `{key['examples'][0]}`"
+    if "enum" in key:
+        values = [f"`{value}`" for value in key["enum"]]
+        return f"one of {', '.join(values)}" if len(values) <= 8 else "a name; see `simnet list`"
+    if "const" in key:
+        return f"`{key['const']}`"
+    if "oneOf" in key:
+        file = any("File" in choice.get("$ref", "") for choice in key["oneOf"])
+        return "a mapping with a `kind`" + " or a `file`" * file
+    if "anyOf" in key:
+        return " or ".join(dict.fromkeys(_type(choice) for choice in key["anyOf"] if choice.get("type") != "null"))
+    if key.get("type") == "array":
+        inner = key.get("items") or (key.get("prefixItems") or [{}])[0]
+        return "a list" if "$ref" in inner else f"a list, each {_type(inner)}"
+    if "$ref" in key or key.get("type") == "object":
+        return "a mapping"
+    return {"integer": "integer", "number": "number", "boolean": "true or false", "string": "text"}[key["type"]]
+
+
+def _default(key: dict[str, Any]) -> str:
+    default = key.get("default")
+    if isinstance(default, dict) and "kind" in default:
+        return f" [{default['kind']}]"
+    if default is None or default in ("", [], {}) or isinstance(default, (dict, list)):
+        return ""
+    return f" [{str(default).lower() if isinstance(default, bool) else default}]"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
