@@ -8,7 +8,7 @@ channel of its own. A rank sends its blocks one after the other, each as soon as
 
 import numpy as np
 
-from simnet.flow_graph import FlowGraph, FlowGraphBuilder, flow_graph
+from simnet.flow_graph import FlowGraph, FlowGraphBuilder
 from simnet.workload.collectives import trees
 from simnet.workload.collectives.group import Group
 from simnet.workload.task_graph import Operation
@@ -55,21 +55,36 @@ def reduce(group: Group, operation: Operation) -> FlowGraph:
 def _rounds(group: Group, size: float, steps: int) -> FlowGraph:
     """`steps` steps on every ring, as flows [channel, step, position].
 
-    A flow waits for the block of the step before from position - 1, and for its own sender to be through with that
-    step. Built column by column: 1,024 ranks make 2.1 million flows.
+    A flow releases the one of the next step at position + 1, which passes the block on, and its own sender's next one.
+    1,024 ranks make 2.1 million flows, so the columns are filled in place.
     """
     rings = np.array(group.rings(), np.int32)
     channels, ranks = rings.shape
-    connection = np.arange(channels * ranks, dtype=np.int32).reshape(channels, 1, ranks)
-    flows = np.arange(channels * steps * ranks, dtype=np.int32).reshape(channels, steps, ranks)
-    later = np.stack([np.roll(flows[:, 1:], -1, axis=2), flows[:, 1:]], axis=-1)
-    return flow_graph(
-        ranks,
+    connections = channels * ranks
+
+    def column(value, dtype=np.int32) -> np.ndarray:
+        filled = np.empty((channels, steps, ranks), dtype)
+        filled[:] = value
+        return filled
+
+    flow = np.arange(connections * steps, dtype=np.int32).reshape(channels, steps, ranks)
+    successors = np.empty((channels, steps - 1, ranks, 2), np.int32)
+    successors[..., 0] = np.roll(flow[:, 1:], -1, axis=2)
+    successors[..., 1] = flow[:, 1:]
+    released, waits = column(2), column(2)
+    released[:, -1] = waits[:, 0] = 0
+    start = np.zeros(flow.size + 1, np.int32)
+    np.cumsum(released, dtype=np.int32, out=start[1:])
+    return FlowGraph(
+        ranks=ranks,
         source=rings.ravel(),
         destination=np.roll(rings, -1, axis=1).ravel(),
-        connection=np.broadcast_to(connection, flows.shape).ravel(),
-        size=size / (channels * ranks),
-        before=np.repeat(flows[:, :-1].ravel(), 2),
-        after=later.ravel(),
-        channel=np.repeat(np.arange(channels), ranks),
+        channel=np.repeat(np.arange(channels, dtype=np.int32), ranks),
+        rate_cap=np.full(connections, np.inf),
+        delay=np.zeros(connections),
+        connection=column(np.arange(connections).reshape(channels, 1, ranks)).ravel(),
+        size=column(size / connections, np.float64).ravel(),
+        successor_start=start,
+        successors=successors.ravel(),
+        waits=waits.ravel(),
     )
