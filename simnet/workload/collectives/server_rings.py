@@ -102,7 +102,8 @@ class _Hops:
     def disjoint_rings(self) -> list[list[int]]:
         """As many NVLink rings of rate `unit` as fit beside one another, in pairs of both directions."""
         egress = [
-            {self._paths[i, j][0] for j in self._members if i != j and self.is_nvlink(i, j)} for i in self._members
+            dict.fromkeys(self._paths[i, j][0] for j in self._members if i != j and self.is_nvlink(i, j))
+            for i in self._members
         ]
         most = int(min(sum(self._nvlinks[k] for k in first) for first in egress) // self.unit)
         best: list[list[int]] = []
