@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from simnet.jit import njit
+from simnet.jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -10,7 +10,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
-@njit
+@kernel
 def mix(value):
     """Scramble one uint64 (splitmix64, Steele et al. 2014)."""
     z = np.uint64(value) + _GOLDEN

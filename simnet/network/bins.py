@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from simnet.jit import njit
+from simnet.jit import kernel
 
 FIRST_WIDTH = 1e-9  # [s]
 
 
-@njit
+@kernel
 def spread(row, load, start, end, width):
     """Add `load` [bytes/s] over [start, end] to the bins of one link."""
     first = min(np.int64(start / width), len(row) - 1)
@@ -21,7 +21,7 @@ def spread(row, load, start, end, width):
     row[last] += load * (end - last * width)
 
 
-@njit
+@kernel
 def widened(bins, width, until):
     """Merge pairs of bins until they reach `until` [s]; returns the new width [s]."""
     columns = bins.shape[1]
@@ -30,5 +30,6 @@ def widened(bins, width, until):
         for link in range(bins.shape[0]):
             for b in range(columns // 2):
                 bins[link, b] = bins[link, 2 * b] + bins[link, 2 * b + 1]
-            bins[link, columns // 2 :] = 0.0
+            for b in range(columns // 2, columns):
+                bins[link, b] = 0.0
     return width

@@ -6,7 +6,7 @@ the fields `timers` and `completions`; `connections` a table with at least the f
 
 import numpy as np
 
-from simnet.jit import njit
+from simnet.jit import kernel
 
 # A started graph: flow f of it is flows[first_flow + f], rank r is pending[first_rank + r].
 GRAPH = np.dtype([("first_flow", "i8"), ("first_rank", "i8"), ("first_successor", "i8")], align=True)
@@ -29,7 +29,7 @@ DELIVER, START = range(2)
 COMPLETION = np.dtype([("graph", "i4"), ("rank", "i4")], align=True)
 
 
-@njit
+@kernel
 def push_timer(time, flow, kind, timers, world):
     """Queue a start or delivery in the binary heap; the array must have room."""
     code = 2 * flow + kind
@@ -46,7 +46,7 @@ def push_timer(time, flow, kind, timers, world):
     timers[position].code = code
 
 
-@njit
+@kernel
 def pop_timer(timers, world):
     """Take the earliest timer out; returns its code."""
     result = timers[0].code
@@ -73,7 +73,7 @@ def pop_timer(timers, world):
     return result
 
 
-@njit
+@kernel
 def push_roots(first_flow, count, now, flows, connections, timers, world):
     """Queue the start of every flow of a graph that waits for nothing."""
     for flow in range(first_flow, first_flow + count):
@@ -81,7 +81,7 @@ def push_roots(first_flow, count, now, flows, connections, timers, world):
             push_timer(now + connections[flows[flow].connection].delay, flow, START, timers, world)
 
 
-@njit
+@kernel
 def release(flow, same_connection, now, graphs, flows, successors, connections, timers, world):
     """Let go what waited for a flow: on its own connection (when it is sent) or elsewhere (when it has arrived)."""
     first_flow = graphs[flows[flow].graph].first_flow
@@ -95,7 +95,7 @@ def release(flow, same_connection, now, graphs, flows, successors, connections, 
                 push_timer(now + connections[flows[following].connection].delay, following, START, timers, world)
 
 
-@njit
+@kernel
 def count_off(flow, graphs, flows, connections, pending, completions, world):
     """A flow has arrived: note its ranks if that was their last."""
     graph = flows[flow].graph

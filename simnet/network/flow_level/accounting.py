@@ -1,11 +1,11 @@
 """What every link has carried, in total and per interval of time."""
 
-from simnet.jit import njit
+from simnet.jit import kernel
 from simnet.network.bins import spread, widened
 from simnet.network.flow_level.state import CLOSED
 
 
-@njit
+@kernel
 def account(link, load, links, bins, world):
     """Book what a link has carried up to now, and its load [bytes/s] from now on."""
     now, since, carried = world[0].now, links[link].since, links[link].load
@@ -19,7 +19,7 @@ def account(link, load, links, bins, world):
     links[link].load = load
 
 
-@njit
+@kernel
 def account_touched(links, touched, bins, world):
     """Book the links of the last solve whose load has changed, and close them."""
     for i in range(world[0].touched):
@@ -31,7 +31,7 @@ def account_touched(links, touched, bins, world):
     world[0].touched = 0
 
 
-@njit
+@kernel
 def account_all(links, bins, world):
     """Book every link up to now."""
     for link in range(len(links)):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from simnet.jit import njit
+from simnet.jit import kernel
 from simnet.network.dependencies import DELIVER, count_off, pop_timer, push_timer, release
 from simnet.network.flow_level.accounting import account_touched
 from simnet.network.flow_level.live import first_finished, link_up, set_finish, unlink, update_finish
@@ -15,7 +15,7 @@ REACHED, COMPLETED, BUDGET, MORE_SLOTS, MORE_TIMERS = range(5)
 SAME_INSTANT = 1e-15
 
 
-@njit
+@kernel
 def next_event(finish, timers, world):
     """Time of the next start, end or delivery [s]; inf: none."""
     time = finish[1]
@@ -24,14 +24,14 @@ def next_event(finish, timers, world):
     return time
 
 
-@njit
+@kernel
 def _sent(flow, now, graphs, flows, successors, connections, timers, world):
     """The last byte of a flow has left: the next one of its connection may follow, and it arrives after the latency."""
     release(flow, True, now, graphs, flows, successors, connections, timers, world)
     push_timer(now + connections[flows[flow].connection].latency, flow, DELIVER, timers, world)
 
 
-@njit
+@kernel
 def _send(flow, now, flows, connections, routes, links, entries, slots, touched, free, world):
     """Begin to send a flow."""
     connection = flows[flow].connection
@@ -44,7 +44,7 @@ def _send(flow, now, flows, connections, routes, links, entries, slots, touched,
     link_up(slot, connections[connection], routes, links, entries, slots, touched, world)
 
 
-@njit
+@kernel
 def _finish(slot, links, entries, slots, touched, free, finish, world):
     """Give up the slot of a flow that is sent."""
     unlink(slot, links, entries, slots, touched, world)
@@ -54,7 +54,7 @@ def _finish(slot, links, entries, slots, touched, free, finish, world):
     world[0].live -= 1
 
 
-@njit
+@kernel
 def advance(
     until, budget, graphs, flows, successors, connections, routes, pending, completions, timers,
     links, entries, slots, touched, heap, changed, free, finish, bins, record, world,

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from simnet.jit import njit
+from simnet.jit import kernel
 from simnet.network.flow_level.max_min import touch
 from simnet.network.flow_level.state import FREE, PARKED, RELEASED
 
 
-@njit
+@kernel
 def link_up(slot, connection, routes, links, entries, slots, touched, world):
     """Put a slot on every link of a connection's path; without a path it is parked."""
     slots[slot].bottleneck = -1
@@ -35,7 +35,7 @@ def link_up(slot, connection, routes, links, entries, slots, touched, world):
         touch(link, links, touched, world)
 
 
-@njit
+@kernel
 def unlink(slot, links, entries, slots, touched, world):
     """Take a slot off all its links."""
     if slots[slot].status == PARKED:
@@ -54,7 +54,7 @@ def unlink(slot, links, entries, slots, touched, world):
     slots[slot].hops = 0
 
 
-@njit
+@kernel
 def set_finish(slot, time, finish):
     """Note when a slot finishes [s, inf: not at its present rate] in the winner tree `finish`.
 
@@ -71,7 +71,7 @@ def set_finish(slot, time, finish):
         node >>= 1
 
 
-@njit
+@kernel
 def first_finished(time, finish):
     """Lowest slot that finishes by `time` [s]; the root must say that there is one."""
     leaves = len(finish) >> 1
@@ -83,7 +83,7 @@ def first_finished(time, finish):
     return node - leaves
 
 
-@njit
+@kernel
 def update_finish(slots, changed, finish, world):
     """Bring the winner tree up to date with the rates that a solve has changed."""
     now = world[0].now

@@ -14,7 +14,7 @@ change spreads over much of the network, everything above the current level is r
 
 import numpy as np
 
-from simnet.jit import njit
+from simnet.jit import kernel
 from simnet.network.flow_level.state import (
     CLOSED,
     DETERMINED,
@@ -31,7 +31,7 @@ SAME_LEVEL = 1e-11
 SPREAD, SPREAD_MINIMUM = 0.05, 128
 
 
-@njit
+@kernel
 def touch(link, links, touched, world):
     """Remember a link whose flows changed, for the next solve."""
     if links[link].status == CLOSED:
@@ -40,7 +40,7 @@ def touch(link, links, touched, world):
         world[0].touched += 1
 
 
-@njit
+@kernel
 def _sift_up(link, links, heap):
     """Move a link towards the root of the heap (by key, then id)."""
     position = links[link].position
@@ -57,7 +57,7 @@ def _sift_up(link, links, heap):
     links[link].position = position
 
 
-@njit
+@kernel
 def _sift_down(link, links, heap, size):
     position = links[link].position
     key = links[link].key
@@ -80,7 +80,7 @@ def _sift_down(link, links, heap, size):
     links[link].position = position
 
 
-@njit
+@kernel
 def _push(link, links, heap, world):
     """Put a link into the heap by its key, or move it to where its key belongs."""
     if links[link].position < 0:
@@ -93,7 +93,7 @@ def _push(link, links, heap, world):
         _sift_down(link, links, heap, world[0].heap)
 
 
-@njit
+@kernel
 def _pop(links, heap, world):
     """Take the link with the lowest key out of the heap."""
     first = heap[0]
@@ -108,7 +108,7 @@ def _pop(links, heap, world):
     return first
 
 
-@njit
+@kernel
 def _fill_level(link, links):
     """Level at which the released flows of a link would fill it [bytes/s]; inf without any."""
     k = links[link]
@@ -117,14 +117,14 @@ def _fill_level(link, links):
     return max((k.capacity - k.fixed) / k.weight, 0.0)
 
 
-@njit
+@kernel
 def _due_level(link, links):
     """Level at which a link must be looked at: where it fills up or, while it holds flows down, its old level."""
     level = _fill_level(link, links)
     return min(level, links[link].level) if links[link].status == HELD else level
 
 
-@njit
+@kernel
 def _due(link, links, heap, world):
     """Queue a link for the level at which it must be looked at."""
     key = _due_level(link, links)
@@ -133,7 +133,7 @@ def _due(link, links, heap, world):
         _push(link, links, heap, world)
 
 
-@njit
+@kernel
 def _open(link, links, entries, slots, world):
     """Take stock of a link: what its flows with a standing rate use, and how many are released."""
     fixed, weight, released = 0.0, 0.0, 0
@@ -156,7 +156,7 @@ def _open(link, links, entries, slots, world):
     links[link].status = HELD
 
 
-@njit
+@kernel
 def _release(slot, links, entries, slots, touched, heap, world):
     """Let the rate of a flow move: every link of its path must be looked at again."""
     slots[slot].status = RELEASED
@@ -179,7 +179,7 @@ def _release(slot, links, entries, slots, touched, heap, world):
         _due(link, links, heap, world)
 
 
-@njit
+@kernel
 def _release_held(link, links, entries, slots, touched, heap, world):
     """Release the flows that a link holds down at its old level."""
     e = links[link].head
@@ -197,7 +197,7 @@ def _release_held(link, links, entries, slots, touched, heap, world):
     _due(link, links, heap, world)
 
 
-@njit
+@kernel
 def _release_faster(link, level, links, entries, slots, touched, heap, world):
     """Release the flows on a link that are faster than `level`; True if there were any."""
     found = False
@@ -212,7 +212,7 @@ def _release_faster(link, level, links, entries, slots, touched, heap, world):
     return found
 
 
-@njit
+@kernel
 def _freeze(link, level, links, entries, slots, changed, world):
     """Give the released flows of a link its level as their rate; list those whose rate is a new one."""
     now = world[0].now
@@ -243,7 +243,7 @@ def _freeze(link, level, links, entries, slots, changed, world):
     links[link].status = FINAL
 
 
-@njit
+@kernel
 def _release_everything(level, links, entries, slots, touched, heap, world):
     """Release all flows at or above `level` and queue all their links: the change has spread too far to track."""
     floor = level * (1.0 - SAME_LEVEL)
@@ -282,7 +282,7 @@ def _release_everything(level, links, entries, slots, touched, heap, world):
             links[link].level = np.inf
 
 
-@njit
+@kernel
 def _standing_level(link, links):
     """Level of a due link whose held flows stay as they are, or -1 if they must be released first.
 
@@ -298,7 +298,7 @@ def _standing_level(link, links):
     return k.level if level >= k.level * (1.0 - SAME_LEVEL) else level
 
 
-@njit
+@kernel
 def _settle_link(link, links, entries, slots, touched, heap, changed, world, spread):
     """Bring the link with the lowest key to its level, or find out what must be released before that."""
     if _due_level(link, links) > links[link].key:  # others on this link have settled for less since it was queued
@@ -322,7 +322,7 @@ def _settle_link(link, links, entries, slots, touched, heap, changed, world, spr
     _freeze(link, level, links, entries, slots, changed, world)
 
 
-@njit
+@kernel
 def solve(links, entries, slots, touched, heap, changed, world):
     """Bring all rates up to date with the flows added and removed since the last solve.
 

@@ -1,0 +1,56 @@
+"""DCTCP (Alizadeh et al. 2010, RFC 8257): the window shrinks by the smoothed fraction of marked bytes.
+
+Once per window: alpha = (1 - g) alpha + g F, F the fraction of bytes marked; if any was marked, W = W (1 - alpha / 2),
+else W = W + one packet. Starts with one bandwidth-delay product, as hardware does that starts at line rate.
+"""
+
+import numpy as np
+from pydantic import Field
+
+from simnet.jit import kernel
+from simnet.params import Params
+
+
+class Dctcp(Params):
+    """The window shrinks by the smoothed fraction of marked bytes, once per round trip."""
+
+    gain: float = Field(1 / 16, gt=0, le=1, description="g of the moving average of alpha; RFC 8257")
+    initial_alpha: float = Field(1.0, ge=0, le=1, description="alpha at the start; HPCC's ns-3 [HPCC]")
+
+
+(GAIN, INITIAL_ALPHA) = range(2)  # slots of params, in the order of the fields
+(ALPHA, ACKED, MARKED, WINDOW_END) = range(4)  # slots of k.cc
+
+
+@kernel
+def start(k, params, now):
+    """One bandwidth-delay product."""
+    k.window = max(k.line_rate * k.base_rtt, k.mtu + k.header)
+    k.rate = np.inf
+    k.cc[ALPHA] = params[INITIAL_ALPHA]
+
+
+@kernel
+def on_ack(k, params, now, feedback):
+    """Count marked bytes; once per window update alpha and the window."""
+    k.cc[ACKED] += feedback.bytes
+    if feedback.marked == 1:
+        k.cc[MARKED] += feedback.bytes
+    if feedback.sequence < k.cc[WINDOW_END]:
+        return
+    packet = k.mtu + k.header
+    if k.cc[ACKED] > 0.0:
+        fraction = k.cc[MARKED] / k.cc[ACKED]
+        k.cc[ALPHA] += params[GAIN] * (fraction - k.cc[ALPHA])
+        k.window = k.window * (1.0 - k.cc[ALPHA] / 2.0) if fraction > 0.0 else k.window + packet
+        k.window = max(k.window, packet)
+    k.cc[ACKED] = 0.0
+    k.cc[MARKED] = 0.0
+    k.cc[WINDOW_END] = k.next_sequence
+
+
+@kernel
+def on_loss(k, params, now, lost, timeout):
+    """Halve the window, or start anew after a timeout."""
+    packet = k.mtu + k.header
+    k.window = packet if timeout else max(k.window / 2.0, packet)

@@ -1,0 +1,49 @@
+"""Ports and devices of the packet-level model, from a topology and its settings."""
+
+import numpy as np
+
+from simnet.network.packet_level.settings import Settings
+from simnet.network.packet_level.state import CREDITS, DEVICE, NONE, PFC, PORT, SECOND
+from simnet.network.records import table
+from simnet.topology.topology import FABRIC_KINDS, Topology
+
+_FORWARDING = ("nvswitch", "pcie_switch", "cpu", "nic", "switch", "memory")
+
+
+def port_table(topology: Topology, settings: Settings) -> np.recarray:
+    """One row per link, idle."""
+    ports = table(len(topology.links), PORT)
+    ports.ps_per_byte = SECOND / topology.rates
+    ports.delay = np.rint(topology.latencies * SECOND)
+    for name in ("data_head", "data_tail", "control_head", "control_tail", "wire_head", "wire_tail", "ring"):
+        ports[name] = -1
+    ports.credit_head = ports.credit_tail = -1
+    for i, link in enumerate(topology.links):
+        port = ports[i]
+        port.node, port.far = link.source, link.destination
+        if link.kind not in FABRIC_KINDS:
+            # links inside a server are lossless with credits for twice what is under way on them
+            port.lossless = CREDITS
+            port.credits = settings.inner_buffer(link.rate, link.latency)
+            continue
+        port.kmin, port.kmax, port.pmax = settings.marking(link.rate)
+        port.trims = settings.trimming
+        port.limit = settings.queue_limit(link.rate)
+        port.lossless = PFC if settings.pfc else NONE
+        port.xoff, port.xon, port.headroom = settings.pause_thresholds(link.rate, link.latency)
+    return ports
+
+
+def device_table(topology: Topology, settings: Settings) -> tuple[np.recarray, np.ndarray]:
+    """One row per device, and the egress ports of all devices, device by device."""
+    devices = table(len(topology.devices), DEVICE)
+    source = np.array([link.source for link in topology.links], np.int64)
+    order = np.argsort(source, kind="stable").astype(np.int32)
+    counts = np.bincount(source, minlength=len(topology.devices))
+    devices.first_port = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    devices.ports = counts
+    devices.alpha = settings.alpha
+    for i, device in enumerate(topology.devices):
+        devices[i].forwards = device.kind in _FORWARDING
+        devices[i].buffer = settings.buffer if device.kind == "switch" else 0
+    return devices, order

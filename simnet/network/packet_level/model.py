@@ -1,0 +1,256 @@
+"""The packet-level network model: builds tables from topology and policies, runs the kernel, hands over completions."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from simnet import hashing
+from simnet.flow_graph import FlowGraph
+from simnet.network.connections import identity
+from simnet.network.model import UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
+from simnet.network.packet_level import kernel
+from simnet.network.packet_level.fabric import device_table, port_table
+from simnet.network.packet_level.settings import Settings
+from simnet.network.packet_level.state import (
+    CONNECTION,
+    FEEDBACK,
+    INT,
+    MESSAGE,
+    PACKET,
+    PORT_EVENTS,
+    SECOND,
+    SETTINGS,
+    WORLD,
+)
+from simnet.network.records import grown, table
+from simnet.network.started import StartedGraphs
+from simnet.topology.routing import Router
+from simnet.topology.topology import Topology
+
+_BUDGET = 1_000_000  # events between two looks at the outside world: about 0.2 s
+_NO_SECONDS = 2**62
+
+
+class PacketModel:
+    """Packets in queues, with congestion control, load balancing, marks, pauses and losses."""
+
+    contention = True
+
+    def __init__(
+        self,
+        topology: Topology,
+        seed: int,
+        settings: Settings | None = None,
+        changes: Sequence[LinkChange] = (),
+        bins: int = 256,
+        record: bool = False,
+        progress: Progress | None = None,
+    ):
+        """See `model.NetworkModel`; settings: transport, congestion control, load balancing and ports."""
+        self.next_time = math.inf
+        self.settings = settings or Settings()
+        self._topology = topology
+        self._seed = seed
+        self._router = Router(topology)
+        self._progress = progress
+        self._record = record
+        self._immediate: list[Completion] = []
+        self._origin = 0.0  # [s] time 0 of the kernel
+        self._world = table(1, WORLD)
+        self._world.seed = hashing.keys(seed, 0)[()]
+        self._world.free_packet = -1
+        self._world.int_hops = self.settings.int_hops
+        self._graphs = StartedGraphs(self._world, record)
+        self._ports = port_table(topology, self.settings)
+        self._devices, self._device_ports = device_table(topology, self.settings)
+        self._packets = table(0, PACKET)
+        self._records = table(1, INT)
+        self._more_packets(1024)
+        self._connections, self._connected = table(0, CONNECTION), 0
+        self._connection_rows: dict = {}
+        self._paths = np.zeros(0, np.int64)
+        self._path_links = np.full(1, -1, np.int32)
+        self._bits = np.zeros((0, 3, self.settings.words), np.uint64)
+        self._messages = table(0, MESSAGE)
+        self._params = self.settings.control_rows()
+        self._balancers = self.settings.balancer_rows()
+        self._settings_row = table(1, SETTINGS)
+        self.settings.fill(self._settings_row[0])
+        self._feedback = table(1, FEEDBACK)
+        self._heap = np.zeros(1024, np.int64)
+        self._number_bits()
+
+    # -- the door -----------------------------------------------------------------------------------------
+
+    def start(self, flows: FlowGraph, devices: np.ndarray, communicator: int, now: float) -> int:
+        """See `model.NetworkModel.start`."""
+        devices = np.asarray(devices, np.int64)
+        number = self._graphs.add(flows, devices, self._connect(flows, devices, communicator))
+        if len(self._graphs.flows) > len(self._messages):
+            self._messages = grown(self._messages, len(self._graphs.flows))
+        self._graphs.queue_roots(number, self._ticks(now), self._connections)
+        self._immediate += [Completion(number, rank, now) for rank in self._graphs.idle_ranks(number)]
+        self.next_time = min(self.next_time, now)
+        return number
+
+    def advance(self, until: float) -> list[Completion]:
+        """See `model.NetworkModel.advance`."""
+        if self._immediate:
+            done, self._immediate = self._immediate, []
+            return self._hand_over(done)
+        ticks = self._ticks(until) if until < math.inf else _NO_SECONDS
+        outcome = self._run_kernel(ticks)
+        if outcome == kernel.COMPLETED:
+            now = self._seconds(self._world[0].now)
+            return self._hand_over([Completion(g, r, now) for g, r in self._graphs.take_completions()])
+        self._look_ahead()
+        return []
+
+    def report(self) -> NetworkReport:
+        """See `model.NetworkModel.report`."""
+        world, ports = self._world[0], self._ports
+        now = self._seconds(world.now)
+        names = ("events", "data_hops", "progress")
+        return NetworkReport(
+            time=now,
+            bytes=np.array(ports.bytes_out, np.float64),
+            busy=np.array(ports.busy / SECOND),
+            bin_width=max(now, 1e-9),
+            bins=np.array(ports.bytes_out, np.float64)[:, None],
+            counts={name: int(world[name]) for name in names},
+            flows=self._graphs.recorded(),
+        )
+
+    # -- connections --------------------------------------------------------------------------------------
+
+    def _connect(self, graph: FlowGraph, devices: np.ndarray, communicator: int) -> int:
+        key = identity(graph, devices, communicator)
+        if key not in self._connection_rows:
+            first, self._connected = self._connected, self._connected + graph.connections
+            if self._connected > len(self._connections):
+                self._connections = grown(self._connections, self._connected)
+                bits = np.zeros((len(self._connections), *self._bits.shape[1:]), np.uint64)
+                bits[: len(self._bits)] = self._bits
+                self._bits = bits
+                self._number_bits()
+            self._connection_rows[key] = (first, graph, devices, communicator)
+            self._set_up(first, graph, devices, communicator)
+        return self._connection_rows[key][0]
+
+    def _set_up(self, first: int, graph: FlowGraph, devices: np.ndarray, communicator: int) -> None:
+        rows = self._connections[first : first + graph.connections]
+        source, destination = devices[graph.source], devices[graph.destination]
+        rows.source, rows.destination = graph.source, graph.destination
+        rows.delay = np.rint(graph.delay * SECOND)
+        count = self.settings.paths
+        there = self._walk(source, destination, graph.channel, communicator, count)
+        back = self._walk(destination, source, graph.channel, communicator, count)
+        rows.first_path = len(self._paths) + 2 * count * np.arange(graph.connections)
+        self._paths = np.concatenate([self._paths, np.concatenate([there, back], axis=1).ravel()])
+        reachable = (there[:, 0] >= 0) & (self._path_links[np.maximum(there[:, 0], 0)] >= 0)
+        rows.paths = np.where(reachable, count, 0)
+        rows.port = np.where(reachable, self._path_links[np.maximum(there[:, 0], 0)], 0)
+        self.settings.fill_connections(rows)
+        for c in np.flatnonzero(reachable).tolist():
+            self._time(rows[c], int(there[c, 0]), int(back[c, 0]))
+
+    def _time(self, row, there: int, back: int) -> None:
+        """Line rate, base RTT (one full packet, its acknowledgement, no queues) and timeout of a connection."""
+        full, ack = row.mtu + row.header, self.settings.ack_size
+        rtt, slowest = 0.0, math.inf
+        for start, size in ((there, full), (back, ack)):
+            at = start
+            while self._path_links[at] >= 0:
+                link = self._topology.links[self._path_links[at]]
+                rtt += link.latency + size / link.rate
+                slowest = min(slowest, link.rate)
+                at += 1
+        row.line_rate, row.base_rtt = slowest, rtt
+        row.timeout = round(self.settings.timeout(rtt, slowest) * SECOND)
+
+    def _walk(self, source, destination, channel, communicator: int, count: int) -> np.ndarray:
+        """Starts in `path_links` of `count` paths for every connection [int64[connections, count]]; -1: none."""
+        starts = np.zeros((len(source), count), np.int64)
+        for entropy in range(count):
+            keys = hashing.keys(self._seed, communicator, source, destination, channel, entropy)
+            routes = self._router.routes(source, destination, channel, keys)
+            ends = routes.start[1:]
+            links = np.insert(routes.links.astype(np.int32), ends, -1)
+            begin = len(self._path_links)
+            self._path_links = np.concatenate([self._path_links, links])
+            starts[:, entropy] = begin + routes.start[:-1] + np.arange(len(source))
+            starts[~routes.reachable, entropy] = -1
+        return starts
+
+    # -- running ------------------------------------------------------------------------------------------
+
+    def _run_kernel(self, until: int) -> int:
+        graphs = self._graphs
+        while True:
+            outcome = kernel.advance(
+                until, _BUDGET, 3 * len(self._device_ports) + 64, self._ports, self._devices, self._device_ports,
+                self._packets, self._connections, self._messages, self._bits, self._paths, self._path_links,
+                self._params, self._balancers, self._records, self._settings_row, self._feedback, self._heap,
+                self._world, graphs.rows, graphs.flows, graphs.successors, graphs.pending, graphs.completions,
+                graphs.timers, graphs.times,
+            )  # fmt: skip
+            if outcome == kernel.MORE_PACKETS:
+                self._more_packets(2 * len(self._packets))
+            elif outcome == kernel.MORE_EVENTS:
+                heap = np.zeros(2 * len(self._heap) + 3 * len(self._device_ports) + 64, np.int64)
+                heap[: len(self._heap)] = self._heap
+                self._heap = heap
+            elif outcome == kernel.MORE_TIMERS:
+                graphs.make_room_for_successors()
+            elif outcome == kernel.BUDGET:
+                if self._progress:
+                    self._progress(self._seconds(self._world[0].now), int(self._world[0].events))
+            else:
+                return outcome
+
+    def _more_packets(self, rows: int) -> None:
+        before, world = len(self._packets), self._world[0]
+        packets = table(rows, PACKET)
+        packets[:before] = self._packets
+        packets.next[before:-1] = np.arange(before + 1, rows)
+        packets.next[-1] = world.free_packet
+        world.free_packet = before
+        world.free_packets += rows - before
+        self._packets = packets
+        if self.settings.int_hops:
+            records = table(rows * self.settings.int_hops, INT)
+            records[: len(self._records)] = self._records
+            self._records = records
+
+    def _number_bits(self) -> None:
+        """Bits that an event's number takes in its key; keys in the heap are written anew when they change."""
+        world = self._world[0]
+        bits = int(PORT_EVENTS * len(self._ports) + 2 * len(self._connections) + 2).bit_length()
+        used = int(world.heap)
+        if used and bits != world.bits:
+            keys = self._heap[:used]
+            times, numbers = keys >> world.bits, keys & ((1 << int(world.bits)) - 1)
+            self._heap[:used] = (times << bits) | numbers
+        world.bits = bits
+
+    def _look_ahead(self) -> None:
+        time = int(kernel.next_event(self._heap, self._graphs.timers, self._world))
+        self.next_time = math.inf if time >= _NO_SECONDS else self._seconds(time)
+        if self._immediate:
+            self.next_time = min(self.next_time, self._immediate[0].time)
+
+    def _hand_over(self, done: list[Completion]) -> list[Completion]:
+        for completion in done:
+            self._graphs.rank_done(completion.graph)
+        self._look_ahead()
+        return done
+
+    def _ticks(self, seconds: float) -> int:
+        return round((seconds - self._origin) * SECOND)
+
+    def _seconds(self, ticks: int) -> float:
+        return self._origin + int(ticks) / SECOND
+
+
+__all__ = ["UNREACHABLE", "PacketModel"]

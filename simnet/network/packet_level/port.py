@@ -1,0 +1,234 @@
+"""Egress queues: what waits, what is sent next, marks, pauses, credits, trims and drops.
+
+A port is served lazily: `serve` starts every packet whose turn has come by now. It runs before anything that changes
+what the port would have done: an arrival at its queue, a pause, a resume, an acknowledgement that lets a connection
+send. So queues, marks and INT are those of the very moment at which a packet was sent.
+"""
+
+import numpy as np
+
+from simnet.hashing import mix
+from simnet.jit import kernel, kernel_inline
+from simnet.network.packet_level.heap import push
+from simnet.network.packet_level.state import (
+    ARRIVE,
+    CREDIT_BACK,
+    CREDITS,
+    DATA,
+    PAUSE,
+    PFC,
+    RESUME,
+    WAKE,
+)
+
+PAUSE_FRAME = 64  # [bytes] IEEE 802.1Qbb
+
+
+@kernel
+def uniform(world, a, b, c):
+    """A number in [0, 1) that depends on the seed and three numbers alone."""
+    key = mix(np.uint64(a) ^ mix(np.uint64(b) ^ mix(np.uint64(c) ^ world[0].seed)))
+    return np.float64(key >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel_inline
+def new_packet(packets, world):
+    """Take a packet from the free list, or -1."""
+    slot = world[0].free_packet
+    if slot >= 0:
+        world[0].free_packet = packets[slot].next
+        world[0].free_packets -= 1
+    return slot
+
+
+@kernel_inline
+def free_packet(slot, packets, world):
+    """Give a packet back."""
+    packets[slot].next = world[0].free_packet
+    world[0].free_packet = slot
+    world[0].free_packets += 1
+
+
+@kernel
+def wake_at(port, time, ports, heap, world):
+    """Have a port served at `time` [ps], unless an earlier wake-up stands."""
+    p = ports[port]
+    if p.woken <= world[0].now or time < p.woken:
+        p.woken = time
+        push(time, WAKE * len(ports) + port, heap, world)
+
+
+@kernel_inline
+def _note_queue(p, now):
+    """Book the data queue up to now, before it changes."""
+    p.area += np.float64(p.data_bytes) * np.float64(now - p.area_since)
+    p.area_since = now
+
+
+@kernel_inline
+def _stamp(slot, port, time, ports, packets, records, world):
+    """INT: append time, bytes sent before this packet, queue behind it, and rate of the port."""
+    hops = packets[slot].hops
+    if hops < world[0].int_hops:
+        record = records[slot * world[0].int_hops + hops]
+        record.time = time * 1e-12
+        record.bytes = ports[port].bytes_out
+        record.queue = ports[port].data_bytes
+        record.rate = 1e12 / ports[port].ps_per_byte
+        record.port = port
+        packets[slot].hops = hops + 1
+
+
+@kernel_inline
+def _mark(slot, port, ports, packets, world):
+    """RED on the queue that a data packet leaves behind: 0 below Kmin, up to Pmax at Kmax, 1 above."""
+    p = ports[port]
+    queue = p.data_bytes
+    if p.kmax <= 0 or queue <= p.kmin:
+        return
+    if queue <= p.kmax:
+        probability = p.pmax * (queue - p.kmin) / (p.kmax - p.kmin) if p.kmax > p.kmin else 0.0
+        packet = packets[slot]
+        if uniform(world, packet.connection, packet.sequence, port) >= probability:
+            return
+    packets[slot].marked = 1
+    p.marked += 1
+
+
+@kernel_inline
+def _leave_ingress(slot, time, ports, devices, packets, heap, world):
+    """A packet leaves the buffer it has waited in: free the space, resume or give credit to the link it came by."""
+    ingress = packets[slot].ingress
+    if ingress < 0:
+        return
+    size = packets[slot].bytes
+    up = ports[ingress]
+    device = devices[ports[ingress].far]
+    device.used -= size
+    up.ingress_bytes -= size
+    if up.lossless == CREDITS:
+        return_credit(ingress, size, time, ports, packets, heap, world)
+    elif up.pausing == 1 and up.ingress_bytes <= up.xon:
+        up.pausing = 0
+        device.pausing -= 1
+        arrival = time + up.delay + np.int64(PAUSE_FRAME * up.ps_per_byte)
+        push(max(arrival, world[0].now), RESUME * len(ports) + ingress, heap, world)
+
+
+@kernel_inline
+def return_credit(link, size, time, ports, packets, heap, world):
+    """Send credit for `size` bytes back over a link."""
+    slot = new_packet(packets, world)
+    p = ports[link]
+    packets[slot].bytes = size
+    packets[slot].next = -1
+    packets[slot].arrival = max(time + p.delay, world[0].now)
+    if p.credit_head < 0:
+        p.credit_head = slot
+        push(packets[slot].arrival, CREDIT_BACK * len(ports) + link, heap, world)
+    else:
+        last = p.credit_tail
+        packets[slot].arrival = max(packets[slot].arrival, packets[last].arrival)
+        packets[last].next = slot
+    p.credit_tail = slot
+
+
+@kernel_inline
+def transmit(slot, port, start, ports, packets, heap, world):
+    """Put a packet on the wire of a port at `start` [ps]."""
+    p = ports[port]
+    size = packets[slot].bytes
+    duration = np.int64(size * p.ps_per_byte + 0.5)
+    p.busy_until = start + duration
+    p.busy += duration
+    p.bytes_out += size
+    p.packets_out += 1
+    if p.lossless == CREDITS:
+        p.credits -= size
+    packets[slot].arrival = p.busy_until + p.delay
+    packets[slot].next = -1
+    if packets[slot].kind == DATA:
+        world[0].data_hops += 1
+    if p.wire_head < 0:
+        p.wire_head = slot
+        push(packets[slot].arrival, ARRIVE * len(ports) + port, heap, world)
+    else:
+        packets[p.wire_tail].next = slot
+    p.wire_tail = slot
+
+
+@kernel_inline
+def send_waiting(port, ports, devices, packets, records, heap, world):
+    """Start the packet whose turn it is at a free port; False if none may go (then connections may)."""
+    p = ports[port]
+    start = p.busy_until
+    if p.control_head >= 0:
+        slot = p.control_head
+        if p.lossless == CREDITS and p.credits < packets[slot].bytes:
+            return False
+        p.control_head = packets[slot].next
+        p.control_bytes -= packets[slot].bytes
+    elif p.data_head >= 0 and p.paused == 0:
+        slot = p.data_head
+        if p.lossless == CREDITS and p.credits < packets[slot].bytes:
+            return False
+        _note_queue(p, start)
+        p.data_head = packets[slot].next
+        p.data_bytes -= packets[slot].bytes
+        if packets[slot].kind == DATA:
+            _mark(slot, port, ports, packets, world)
+            if world[0].int_hops > 0:
+                _stamp(slot, port, start, ports, packets, records, world)
+    else:
+        return False
+    _leave_ingress(slot, start, ports, devices, packets, heap, world)
+    transmit(slot, port, start, ports, packets, heap, world)
+    return True
+
+
+@kernel_inline
+def append(slot, port, now, ports, packets):
+    """Put a packet at the end of its class's queue."""
+    p = ports[port]
+    packets[slot].next = -1
+    size = packets[slot].bytes
+    if packets[slot].control == 1:
+        if p.control_head < 0:
+            p.control_head = slot
+        else:
+            packets[p.control_tail].next = slot
+        p.control_tail = slot
+        p.control_bytes += size
+        return
+    _note_queue(p, now)
+    if p.data_head < 0:
+        p.data_head = slot
+    else:
+        packets[p.data_tail].next = slot
+    p.data_tail = slot
+    p.data_bytes += size
+    p.peak = max(p.peak, p.data_bytes)
+
+
+@kernel_inline
+def fits(size, port, ports, devices):
+    """True if the data queue of a port may take `size` more bytes (drop-tail or dynamic threshold)."""
+    p = ports[port]
+    if p.limit > 0:
+        return p.data_bytes + size <= p.limit
+    device = devices[p.node]
+    if device.buffer <= 0:
+        return True
+    free = device.buffer - device.used
+    return size <= free and p.data_bytes + size <= device.alpha * free
+
+
+@kernel
+def pause_if_full(link, now, ports, devices, heap, world):
+    """Send XOFF back over a link whose packets fill their share of the buffer."""
+    p = ports[link]
+    if p.lossless != PFC or p.pausing == 1 or p.ingress_bytes < p.xoff:
+        return
+    p.pausing = 1
+    devices[p.far].pausing += 1
+    push(now + p.delay + np.int64(PAUSE_FRAME * p.ps_per_byte), PAUSE * len(ports) + link, heap, world)

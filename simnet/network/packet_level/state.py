@@ -1,0 +1,230 @@
+"""Record arrays of the packet-level model, one per entity. Times are whole picoseconds, sizes bytes on the wire."""
+
+import numpy as np
+
+SECOND = 1e12  # [ps]
+
+# One row: scalars that the kernels share.
+WORLD = np.dtype(
+    [
+        ("now", "i8"),  # [ps]
+        ("heap", "i8"),  # entries in the event heap
+        ("bits", "i8"),  # of an event's number in its key
+        ("free_packet", "i8"),  # first free packet, -1: none
+        ("free_packets", "i8"),
+        ("timers", "i8"),
+        ("completions", "i8"),
+        ("parked", "i8"),  # messages without a path
+        ("messages", "i8"),  # under way
+        ("seed", "u8"),
+        ("events", "i8"),
+        ("data_hops", "i8"),  # data packets x links, retransmissions included
+        ("progress", "i8"),  # packets that were new to their receiver
+        ("int_hops", "i8"),  # INT records kept per packet, 0: none
+        ("sample_next", "i8"),  # [ps]
+        ("sample_step", "i8"),  # [ps], 0: no samples
+        ("samples", "i8"),
+    ],
+    align=True,
+)
+
+# Port i is the egress queue of link i. Its queues and its wire are lists of packets.
+PORT = np.dtype(
+    [
+        ("busy_until", "i8"),  # [ps] end of the transmission under way
+        ("ps_per_byte", "f8"),
+        ("delay", "i8"),  # [ps] of the wire
+        ("data_head", "i4"),
+        ("data_tail", "i4"),
+        ("control_head", "i4"),
+        ("control_tail", "i4"),
+        ("wire_head", "i4"),
+        ("wire_tail", "i4"),
+        ("node", "i4"),  # device at whose egress it stands
+        ("far", "i4"),  # device at the other end
+        ("ring", "i4"),  # connection that sends next, of those whose first link this is; -1: none
+        ("data_bytes", "i8"),  # in the data queue
+        ("control_bytes", "i8"),
+        ("paused", "i8"),  # 1: the far end has sent XOFF for the data class
+        ("woken", "i8"),  # [ps] for which a wake-up stands in the heap
+        # settings
+        ("limit", "i8"),  # [bytes] of the data queue; 0: the shared buffer of the device decides
+        ("kmin", "i8"),
+        ("kmax", "i8"),
+        ("pmax", "f8"),
+        ("trims", "i4"),
+        ("lossless", "i4"),  # NONE, PFC or CREDITS, towards the far end
+        # what the far end holds of this link
+        ("ingress_bytes", "i8"),  # waiting in egress queues there
+        ("pausing", "i8"),  # 1: the far end has sent XOFF
+        ("xoff", "i8"),
+        ("xon", "i8"),
+        ("headroom", "i8"),
+        ("credits", "i8"),  # [bytes] free in the far end's input buffer
+        ("credit_head", "i4"),  # credits on their way back, as a list of packets
+        ("credit_tail", "i4"),
+        ("loss", "f8"),  # probability that the wire loses a packet
+        # counters
+        ("bytes_out", "i8"),
+        ("packets_out", "i8"),
+        ("bytes_in", "i8"),
+        ("packets_in", "i8"),
+        ("marked", "i8"),
+        ("dropped", "i8"),
+        ("dropped_bytes", "i8"),
+        ("trimmed", "i8"),
+        ("pauses", "i8"),  # XOFFs that reached this port
+        ("paused_since", "i8"),
+        ("paused_time", "i8"),  # [ps]
+        ("busy", "i8"),  # [ps]
+        ("peak", "i8"),  # largest data queue [bytes]
+        ("area", "f8"),  # integral of the data queue over time [bytes ps]
+        ("area_since", "i8"),
+    ],
+    align=True,
+)
+NONE, PFC, CREDITS = range(3)
+
+DEVICE = np.dtype(
+    [
+        ("buffer", "i8"),  # [bytes] shared by all ports; 0: every port has its own limit
+        ("used", "i8"),
+        ("alpha", "f8"),  # dynamic threshold: a queue may hold alpha x what is free
+        ("pausing", "i8"),  # ingress links that it has paused
+        ("first_port", "i8"),  # its egress ports: device_ports[first_port : first_port + ports]
+        ("ports", "i8"),
+        ("forwards", "i8"),
+    ],
+    align=True,
+)
+
+PACKET = np.dtype(
+    [
+        ("arrival", "i8"),  # [ps] at the far end of the wire it is on
+        ("sent", "i8"),  # [ps] when the data packet left its sender; echoed by its acknowledgement
+        ("hop", "i8"),  # where in `path_links` the link stands that it is on
+        ("next", "i4"),  # in the list it is in
+        ("connection", "i4"),
+        ("sequence", "i4"),  # of the data packet, or of the one acknowledged
+        ("acknowledged", "i4"),  # cumulative: all before this number have arrived
+        ("message", "i4"),
+        ("bytes", "i4"),  # on the wire
+        ("payload", "i4"),
+        ("ingress", "i4"),  # link by which it came to where it waits, -1: it started here
+        ("entropy", "i4"),  # which of the connection's paths it takes
+        ("kind", "i1"),
+        ("control", "i1"),  # 1: strict priority class
+        ("marked", "i1"),
+        ("trimmed", "i1"),
+        ("hops", "i1"),  # INT records so far
+        ("echo", "i1"),  # of an acknowledgement: the data packet was marked
+    ],
+    align=True,
+)
+DATA, ACK, NACK, CREDIT, CNP = range(5)
+
+# What a switch stamps on a packet that it sends.
+INT = np.dtype([("time", "f8"), ("bytes", "f8"), ("queue", "f8"), ("rate", "f8"), ("port", "i8")], align=True)
+
+SETTINGS = np.dtype(
+    [
+        ("ack_size", "i8"),
+        ("ack_priority", "i8"),  # 1: acknowledgements travel in the control class
+        ("trim_size", "i8"),
+        ("duplicates", "i8"),  # packets acknowledged beyond a missing one that make it lost; 0: only a timeout does
+    ],
+    align=True,
+)
+
+# What an acknowledgement tells a congestion control.
+FEEDBACK = np.dtype(
+    [
+        ("bytes", "f8"),  # newly acknowledged, on the wire
+        ("marked", "i8"),  # 1: the data packet carried an ECN mark
+        ("rtt", "f8"),  # [s]
+        ("sequence", "i8"),  # of the data packet
+        ("hops", "i8"),  # INT records in `records` from row `first` on
+        ("first", "i8"),
+    ],
+    align=True,
+)
+
+# A flow of a started graph while it is being sent; row f belongs to flow f.
+MESSAGE = np.dtype(
+    [
+        ("first", "i4"),  # sequence number of its first packet
+        ("packets", "i4"),
+        ("last_payload", "i4"),  # of its last packet [bytes]
+        ("arrived", "i4"),  # packets
+        ("next", "i4"),  # message of the same connection, -1: none
+    ],
+    align=True,
+)
+
+CC_SLOTS = 40
+CONNECTION = np.dtype(
+    [
+        # as `dependencies` wants them
+        ("source", "i4"),
+        ("destination", "i4"),
+        ("delay", "f8"),  # [ps]
+        # where it goes
+        ("first_path", "i8"),  # paths first_path ... of `path_start`, data first, then acknowledgements
+        ("paths", "i4"),  # of each; 0: no path, or from a device to itself
+        ("port", "i4"),  # link on which it starts
+        ("control_kind", "i4"),  # congestion control
+        ("params", "i4"),  # row of its parameters
+        ("balancer", "i4"),  # load balancing
+        ("balancer_params", "i4"),
+        ("transport", "i4"),
+        ("state", "i4"),
+        ("ring_next", "i4"),
+        ("ring_previous", "i4"),
+        # sender
+        ("total", "i4"),  # packets of all messages so far
+        ("next_sequence", "i4"),
+        ("unacknowledged", "i4"),  # all before this have been acknowledged
+        ("highest", "i4"),  # first number never sent
+        ("recovery", "i4"),  # losses before this number belong to one event
+        ("lost", "i4"),  # packets to send again
+        ("message", "i4"),  # of next_sequence, -1: none
+        ("oldest", "i4"),  # first message with unacknowledged packets
+        ("newest", "i4"),
+        ("inflight", "f8"),  # [bytes]
+        ("window", "f8"),  # [bytes]
+        ("rate", "f8"),  # [bytes/s] of pacing; inf: none
+        ("credit", "f8"),  # [bytes] that the receiver has granted
+        ("next_send", "i8"),  # [ps] by pacing
+        ("last_sent", "i8"),  # [ps]
+        ("last_size", "f8"),  # [bytes]
+        ("due", "i8"),  # [ps] for which its event of pacing stands in the heap
+        ("deadline", "i8"),  # [ps] of the retransmission timeout
+        ("timer", "i8"),  # [ps] for which its timeout stands in the heap, 0: none
+        ("timeout", "i8"),  # [ps]
+        ("line_rate", "f8"),  # [bytes/s] of its slowest link
+        ("base_rtt", "f8"),  # [s] without queues, one full packet
+        ("rtt", "f8"),  # [s] last sample
+        ("mtu", "f8"),  # payload of a full packet [bytes]
+        ("header", "f8"),  # [bytes]
+        ("sent_bytes", "f8"),
+        ("resent_packets", "i8"),
+        ("timeouts", "i8"),
+        ("choice", "f8", (8,)),  # scratch of the load balancer
+        ("cc", "f8", (CC_SLOTS,)),  # scratch of the congestion control
+        # receiver
+        ("expected", "i4"),  # all before this have arrived
+        ("reorder", "i4"),  # packets beyond `expected` that are kept
+        ("nacked", "i4"),  # sequence number that the last NACK asked for
+        ("nack_time", "i8"),  # [ps] of the last NACK
+        ("last_mark", "i8"),  # [ps] of the last CNP
+        ("receiver", "f8", (8,)),  # scratch of the congestion control at the receiver
+    ],
+    align=True,
+)
+IDLE, IN_RING, WINDOW_FULL, PACED = range(4)
+GO_BACK_N, SELECTIVE, TRIM = range(3)
+
+# Numbers of events: kind x ports + port for the first kinds, then 2 per connection, then the sampler.
+ARRIVE, WAKE, PAUSE, RESUME, CREDIT_BACK = range(5)
+PORT_EVENTS = 5
+DUE, TIMEOUT = range(2)
