@@ -21,7 +21,7 @@ class Clock(simpy.Environment):
     def __init__(
         self, network: NetworkModel, on_completion: Callable[[Completion], None], progress: Progress | None = None
     ):
-        super().__init__()
+        super().__init__(initial_time=0.0)
         self.network = network
         self.steps = 0
         self._deliver = [lambda event: on_completion(event.value)]

@@ -132,9 +132,9 @@ def delivery_times(
 ):
     """Begin and delivery [s] of every flow, and when each rank is through, following dependencies in any order."""
     flows = len(size)
-    begin = np.full(flows, now)
+    begin = np.full(flows, now, np.float64)
     end = np.zeros(flows)
-    done = np.full(ranks, now)
+    done = np.full(ranks, now, np.float64)
     waiting = waits.copy()
     queue = np.empty(flows, np.int32)
     head, tail = 0, 0
