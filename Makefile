@@ -1,6 +1,6 @@
 # make run    sets everything up and runs the first experiment
 # make test   sets everything up and checks everything: lint, import contracts, tests
-# make docs   writes the tables of docs/experiment.md
+# make docs   writes the tables of docs/experiment.md and the pictures in docs/pictures
 # make lock   resolves the dependencies again and writes requirements.lock
 PYTHON ?= python3
 BIN := .venv/bin

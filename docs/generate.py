@@ -1,12 +1,14 @@
-"""Writes the tables of docs/experiment.md from the JSON Schema; what stands above them is written by hand.
+"""Writes the tables of docs/experiment.md from the JSON Schema, and the pictures of the pages.
 
-`make docs` runs it; a test tells when the page is out of date.
+`make docs` runs it. What stands above the tables is written by hand; a test tells when they are out of date.
 """
 
 from pathlib import Path
 from typing import Any
 
+import simnet
 from simnet.experiment import schema
+from simnet.figures import FIGURES, to_png
 from simnet.network import LOAD_BALANCERS
 from simnet.params import Params
 from simnet.topology.builders import FABRICS, NODES, SERVERS
@@ -16,6 +18,7 @@ from simnet.workload import WORKLOADS
 
 PAGE = Path(__file__).parent / "experiment.md"
 FIRST = "## All keys\n"
+PICTURES = {"sparse_skewed": "timeline", "data_parallel_gpt2": "timeline", "link_failure": "utilization"}
 
 
 def page() -> str:
@@ -114,5 +117,14 @@ def _default(key: dict[str, Any]) -> str:
     return f" [{str(default).lower() if isinstance(default, bool) else default}]"
 
 
+def draw(experiment: str, figure: str) -> None:
+    """Run a shipped experiment and keep one figure of it."""
+    path = PAGE.parent / "pictures" / f"{experiment}.png"
+    result = simnet.run(PAGE.parents[1] / "experiments" / f"{experiment}.yaml")
+    path.write_bytes(to_png(FIGURES[figure](result)))
+
+
 if __name__ == "__main__":
     PAGE.write_text(page())
+    for experiment, figure in PICTURES.items():
+        draw(experiment, figure)

@@ -135,6 +135,12 @@ def test_skew_costs_time(command, tmp_path):
     assert spans[1] > 1.2 * spans[0]
 
 
+def test_without_contention_both_jobs_have_the_nic_to_themselves(command, tmp_path):
+    command("run", FOLDER / "shared_nic.yaml", "--set", "network.model=analytic", "--out", tmp_path / "r", "--quiet")
+    early, late = result.read(tmp_path / "r").summary["jobs"]
+    assert (early["end"], late["end"]) == (near(4e-3, 1e-3), near(6e-3, 1e-3))
+
+
 def test_every_experiment_begins_with_a_comment_and_has_a_description():
     for path in FOLDER.glob("*.yaml"):
         text = path.read_text()
