@@ -1,10 +1,11 @@
 # make run    sets everything up and runs the first experiment
-# make test   sets everything up and checks everything: lint, import contracts, tests
+# make test   sets everything up and checks everything: lint, import contracts, kernels as plain Python, all tests
 # make docs   writes the tables of docs/experiment.md and the pictures in docs/pictures
 # make lock   resolves the dependencies again and writes requirements.lock
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
+PARALLEL := -n auto --maxprocesses 4
 
 .PHONY: run test lock docs install clean
 
@@ -15,7 +16,8 @@ test: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto --maxprocesses 4
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(PARALLEL) tests/network
+	$(BIN)/pytest $(PARALLEL)
 
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py
