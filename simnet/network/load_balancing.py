@@ -1,5 +1,7 @@
 """How traffic between two NICs is laid over the equal-cost paths of the fabric."""
 
+from pydantic import Field
+
 from simnet.params import Params
 
 
@@ -8,7 +10,9 @@ class Ecmp(Params):
 
 
 class Spray(Params):
-    """Every flow is split evenly over all equal-cost paths."""
+    """Every flow is split evenly over all equal-cost paths; packet by packet over `paths` hashed ones."""
+
+    paths: int = Field(128, ge=1, le=65536, description="paths that the packets of a connection take in turn")
 
 
 LOAD_BALANCERS: dict[str, type[Params]] = {"ecmp": Ecmp, "spray": Spray}

@@ -18,6 +18,7 @@ def port_table(topology: Topology, settings: Settings) -> np.recarray:
     for name in ("data_head", "data_tail", "control_head", "control_tail", "wire_head", "wire_tail", "ring"):
         ports[name] = -1
     ports.credit_head = ports.credit_tail = -1
+    longest = 2 * max(topology.tiers, default=1) * 2 * float(topology.latencies.max(initial=0.0))
     for i, link in enumerate(topology.links):
         port = ports[i]
         port.node, port.far = link.source, link.destination
@@ -28,7 +29,7 @@ def port_table(topology: Topology, settings: Settings) -> np.recarray:
             continue
         port.kmin, port.kmax, port.pmax = settings.marking(link.rate)
         port.trims = settings.trimming
-        port.limit = settings.queue_limit(link.rate)
+        port.limit = settings.queue_limit(link.rate, longest)
         port.lossless = PFC if settings.pfc else NONE
         port.xoff, port.xon, port.headroom = settings.pause_thresholds(link.rate, link.latency)
     return ports
@@ -42,8 +43,11 @@ def device_table(topology: Topology, settings: Settings) -> tuple[np.recarray, n
     counts = np.bincount(source, minlength=len(topology.devices))
     devices.first_port = np.concatenate([[0], np.cumsum(counts)[:-1]])
     devices.ports = counts
-    devices.alpha = settings.alpha
+    devices.alpha = settings.ports.alpha
+    devices.pause_alpha = settings.pfc.alpha if settings.pfc else 0.0
+    fastest = np.zeros(len(topology.devices))
+    np.maximum.at(fastest, source, topology.rates)
     for i, device in enumerate(topology.devices):
         devices[i].forwards = device.kind in _FORWARDING
-        devices[i].buffer = settings.buffer if device.kind == "switch" else 0
+        devices[i].buffer = settings.buffer(fastest[i]) if device.kind == "switch" else 0
     return devices, order

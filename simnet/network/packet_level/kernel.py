@@ -16,6 +16,7 @@ from simnet.network.packet_level.port import (
     transmit,
     uniform,
     wake_at,
+    xoff_of,
 )
 from simnet.network.packet_level.state import (
     ACK,
@@ -124,13 +125,16 @@ def serve(
 def admit(slot, port, ports, devices, packets, settings, world):
     """Find a place for a packet at an egress queue: as it is, trimmed, or not at all (False)."""
     size = packets[slot].bytes
-    if packets[slot].control == 1 or fits(size, port, ports, devices):
+    if packets[slot].control == 1:
         return True
-    ingress = packets[slot].ingress
-    if ports[ingress].lossless == CREDITS:
-        return True  # the sender had credit for it
-    if ports[ingress].lossless == PFC and ports[ingress].ingress_bytes < ports[ingress].xoff + ports[ingress].headroom:
-        return True  # headroom
+    up = ports[packets[slot].ingress]
+    if up.lossless == CREDITS or ports[port].lossless == CREDITS:
+        return True  # the sender had credit for it, or will be held back by credit
+    if up.lossless == PFC:
+        if up.pausing == 0 or up.after_xoff + size <= up.headroom:
+            return True
+    elif fits(size, port, ports, devices):
+        return True
     p = ports[port]
     if p.trims == 1 and packets[slot].kind == DATA:
         victim = slot
@@ -211,7 +215,11 @@ def forward(
             world, graphs, flows, successors, timers,
         )  # fmt: skip
     up = ports[link]
-    if up.lossless == PFC and up.pausing == 0 and up.ingress_bytes >= up.xoff:
+    if up.lossless != PFC or packets[slot].control == 1:
+        return
+    if up.pausing == 1:
+        up.after_xoff += size
+    elif up.ingress_bytes >= xoff_of(up, device):
         # queues that were not looked at lately may hold less than the books say
         for i in range(device.first_port, device.first_port + device.ports):
             serve(

@@ -73,8 +73,8 @@ class PacketModel:
         self._path_links = np.full(1, -1, np.int32)
         self._bits = np.zeros((0, 3, self.settings.words), np.uint64)
         self._messages = table(0, MESSAGE)
-        self._params = self.settings.control_rows()
-        self._balancers = self.settings.balancer_rows()
+        self._params = self.settings.control_row()[None, :]
+        self._balancers = self.settings.balancer_row()[None, :]
         self._settings_row = table(1, SETTINGS)
         self.settings.fill(self._settings_row[0])
         self._feedback = table(1, FEEDBACK)
@@ -99,6 +99,9 @@ class PacketModel:
         if self._immediate:
             done, self._immediate = self._immediate, []
             return self._hand_over(done)
+        if not self._graphs.active:  # what is still under way concerns nobody
+            self.next_time = math.inf
+            return []
         ticks = self._ticks(until) if until < math.inf else _NO_SECONDS
         outcome = self._run_kernel(ticks)
         if outcome == kernel.COMPLETED:
@@ -157,7 +160,7 @@ class PacketModel:
 
     def _time(self, row, there: int, back: int) -> None:
         """Line rate, base RTT (one full packet, its acknowledgement, no queues) and timeout of a connection."""
-        full, ack = row.mtu + row.header, self.settings.ack_size
+        full, ack = row.mtu + row.header, self.settings.packets.ack
         rtt, slowest = 0.0, math.inf
         for start, size in ((there, full), (back, ack)):
             at = start
@@ -167,7 +170,7 @@ class PacketModel:
                 slowest = min(slowest, link.rate)
                 at += 1
         row.line_rate, row.base_rtt = slowest, rtt
-        row.timeout = round(self.settings.timeout(rtt, slowest) * SECOND)
+        row.timeout = round(self.settings.timeout(rtt) * SECOND)
 
     def _walk(self, source, destination, channel, communicator: int, count: int) -> np.ndarray:
         """Starts in `path_links` of `count` paths for every connection [int64[connections, count]]; -1: none."""
@@ -236,7 +239,8 @@ class PacketModel:
 
     def _look_ahead(self) -> None:
         time = int(kernel.next_event(self._heap, self._graphs.timers, self._world))
-        self.next_time = math.inf if time >= _NO_SECONDS else self._seconds(time)
+        idle = time >= _NO_SECONDS or not self._graphs.active
+        self.next_time = math.inf if idle else self._seconds(time)
         if self._immediate:
             self.next_time = min(self.next_time, self._immediate[0].time)
 

@@ -16,7 +16,6 @@ from simnet.network.packet_level.state import (
     CREDITS,
     DATA,
     PAUSE,
-    PFC,
     RESUME,
     WAKE,
 )
@@ -96,6 +95,17 @@ def _mark(slot, port, ports, packets, world):
 
 
 @kernel_inline
+def xoff_of(up, device):
+    """Bytes of a link in the far end's buffer at which it is paused (fixed, or dynamic threshold)."""
+    return up.xoff if up.xoff > 0 else np.int64(device.pause_alpha * (device.buffer - device.used))
+
+
+@kernel_inline
+def _xon(up, device):
+    return up.xon if up.xoff > 0 else max(xoff_of(up, device) - up.xon, 0)
+
+
+@kernel_inline
 def _leave_ingress(slot, time, ports, devices, packets, heap, world):
     """A packet leaves the buffer it has waited in: free the space, resume or give credit to the link it came by."""
     ingress = packets[slot].ingress
@@ -108,8 +118,9 @@ def _leave_ingress(slot, time, ports, devices, packets, heap, world):
     up.ingress_bytes -= size
     if up.lossless == CREDITS:
         return_credit(ingress, size, time, ports, packets, heap, world)
-    elif up.pausing == 1 and up.ingress_bytes <= up.xon:
+    elif up.pausing == 1 and up.ingress_bytes <= _xon(up, device):
         up.pausing = 0
+        up.after_xoff = 0
         device.pausing -= 1
         arrival = time + up.delay + np.int64(PAUSE_FRAME * up.ps_per_byte)
         push(max(arrival, world[0].now), RESUME * len(ports) + ingress, heap, world)
@@ -225,9 +236,9 @@ def fits(size, port, ports, devices):
 
 @kernel
 def pause_if_full(link, now, ports, devices, heap, world):
-    """Send XOFF back over a link whose packets fill their share of the buffer."""
+    """Send XOFF back over a link whose packets fill their part of the buffer."""
     p = ports[link]
-    if p.lossless != PFC or p.pausing == 1 or p.ingress_bytes < p.xoff:
+    if p.ingress_bytes < xoff_of(p, devices[p.far]):
         return
     p.pausing = 1
     devices[p.far].pausing += 1

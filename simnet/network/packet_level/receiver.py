@@ -75,4 +75,3 @@ def receive(slot, now, connections, params, messages, bits, packets, paths, sett
     answer(slot, kind, c, connections, packets, paths, settings)
     packets[slot].echo = marked
     return complete, True
-

@@ -1,96 +1,188 @@
-"""What a packet-level run is set to: packet sizes, ports, transport, and the policies of its connections."""
+"""From what a user has set and what the control brings to the numbers of ports, connections and kernels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from simnet.errors import InputError
 from simnet.network.packet_level import congestion_control as controls
+from simnet.network.packet_level import load_balancing as balancers
+from simnet.network.packet_level.parameters import (
+    LOSSLESS_TIMEOUT,
+    REFERENCE_RATE,
+    Control,
+    GoBackN,
+    Packets,
+    Pfc,
+    Ports,
+    SelectiveRepeat,
+    Transport,
+    TrimNack,
+)
 from simnet.network.packet_level.state import GO_BACK_N, SELECTIVE, TRIM
 from simnet.params import Params
 
-_REFERENCE_RATE = 12.5e9  # [bytes/s] 100 Gb/s, for which thresholds are stated
+_CODES = {GoBackN: GO_BACK_N, SelectiveRepeat: SELECTIVE, TrimNack: TRIM}
+_MOST_INT_HOPS = 10
+_BUFFER = 32e6  # [bytes] of a switch with 100 Gb/s ports: 16 MB x rate / 50 Gb/s [HPCC]
+_XON_BELOW_XOFF = 3e3  # [bytes] [HPCC]
+_PARAMS = 32  # numbers per row of parameters
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes in bytes, rates in bytes/s, times in seconds; thresholds are for 100 Gb/s and scale with the link."""
+    """The policies of one class of traffic, resolved: what the user has not set comes from the control."""
 
-    mtu: int = 4096
-    header: int = 64
-    ack_size: int = 64
-    ack_priority: bool = True
-    control: Params = controls.CONGESTION_CONTROLS["none"]()
-    control_kind: int = 0
-    balancer_kind: int = 0
-    paths: int = 1
-    transport: int = GO_BACK_N
-    reorder: int = 0
-    window_packets: int = 1024
-    duplicates: int = 0
-    kmin: float = 0.0
-    kmax: float = 0.0
-    pmax: float = 1.0
-    trimming: bool = False
-    trim_size: int = 64
-    limit: float = 0.0
-    buffer: float = 0.0
-    alpha: float = 1.0
-    pfc: bool = False
-    xoff: float = 0.0
-    xon: float = 0.0
-    headroom: float | None = None
-    int_hops: int = 0
-    min_timeout: float = 4e-3
+    control: Control = field(default_factory=lambda: controls.CONGESTION_CONTROLS["none"]())
+    balancer: Params = field(default_factory=lambda: balancers.LOAD_BALANCERS["ecmp"]())
+    transport: Transport | None = None
+    ports: Ports = field(default_factory=Ports)
+    packets: Packets = field(default_factory=Packets)
+
+    # -- what holds ---------------------------------------------------------------------------------------
+
+    @property
+    def recovery(self) -> Transport:
+        """The transport: the user's, else the control's."""
+        return self.transport or self.control.transport
+
+    @property
+    def pfc(self) -> Pfc | None:
+        """Pause settings of a lossless network, or None."""
+        if self.ports.lossless is False:
+            return None
+        return self.ports.pfc or self.control.ports.pfc
+
+    @property
+    def trimming(self) -> bool:
+        """True where switches trim."""
+        return self.control.ports.trimming is True if self.ports.trimming is None else self.ports.trimming
+
+    @property
+    def int_hops(self) -> int:
+        """INT records kept per packet."""
+        return _MOST_INT_HOPS if self.control.needs_int else 0
+
+    @property
+    def full_packet(self) -> float:
+        """A full packet on the wire [bytes]."""
+        return self.packets.payload + self.packets.header
 
     @property
     def words(self) -> int:
-        """Words of 64 bits per ring of bits."""
-        return max(self.window_packets // 64, 1) if self.transport != GO_BACK_N or self.reorder else 1
+        """Words of 64 bits per ring of bits, a power of two."""
+        kept = getattr(self.recovery, "window", 0) or getattr(self.recovery, "reorder_window", 0) or 1
+        return 1 << max(-(-kept // 64) - 1, 0).bit_length()
+
+    @property
+    def paths(self) -> int:
+        """Paths of a connection that its packets choose from."""
+        return getattr(self.balancer, "paths", 1)
+
+    def check(self) -> None:
+        """Raise InputError where settings contradict each other."""
+        name = controls.name_of(self.control)
+        if self.control.needs_int and not self.ports.int_stamps:
+            raise InputError(f"network.congestion_control: '{name}' needs INT, which ports.int_stamps denies")
+        if self.control.needs_trimming and not self.trimming:
+            raise InputError(f"network.congestion_control: '{name}' needs trimming, which ports.trimming denies")
+        for limit, of in ((self.ports.queue, "queue"), (self.ports.buffer, "buffer")):
+            if limit is not None and limit < self.full_packet:
+                raise InputError(f"network.ports.{of}: holds {limit:g} B, less than a packet of {self.full_packet:g} B")
+        if isinstance(self.recovery, TrimNack) and not self.trimming:
+            raise InputError("network.transport: 'trim_nack' needs switches that trim: set ports.trimming")
+
+    def describe(self) -> dict[str, str]:
+        """Transport and ports in words, for a result."""
+        ecn, pfc = self.ports.ecn or self.control.ports.ecn, self.pfc
+        return {
+            "congestion_control": controls.name_of(self.control),
+            "load_balancing": balancers.name_of(self.balancer),
+            "transport": next(k for k, v in _NAMES.items() if isinstance(self.recovery, v)),
+            "marking": f"{ecn.kmin:g} to {ecn.kmax:g} B, {ecn.pmax:g}" if ecn else "none",
+            "flow_control": "pfc" if pfc else "none",
+            "trimming": "yes" if self.trimming else "no",
+        }
+
+    # -- ports --------------------------------------------------------------------------------------------
 
     def marking(self, rate: float) -> tuple[int, int, float]:
-        """Kmin, Kmax, Pmax of a link."""
-        scale = rate / _REFERENCE_RATE
-        return round(self.kmin * scale), round(self.kmax * scale), self.pmax
+        """Kmin, Kmax [bytes] and Pmax of a link of `rate`; zeros: no marking."""
+        ecn = self.ports.ecn or self.control.ports.ecn
+        if ecn is None:
+            return 0, 0, 0.0
+        scale = rate / ecn.at if ecn.at else 1.0
+        return round(ecn.kmin * scale), max(round(ecn.kmax * scale), 1), ecn.pmax
 
-    def queue_limit(self, rate: float) -> int:
-        """Limit of a data queue; 0: none of its own."""
-        return round(self.limit * rate / _REFERENCE_RATE)
+    def queue_limit(self, rate: float, base_rtt: float) -> int:
+        """Limit of a data queue [bytes]; 0: the shared buffer decides. Trimming queues hold one BDP [UET]."""
+        if self.ports.queue is not None:
+            return round(self.ports.queue)
+        return round(max(rate * base_rtt, 4 * self.full_packet)) if self.trimming else 0
+
+    def buffer(self, rate: float) -> int:
+        """Shared buffer of a switch whose fastest port has `rate` [bytes]."""
+        return round(_BUFFER * rate / REFERENCE_RATE if self.ports.buffer is None else self.ports.buffer)
 
     def pause_thresholds(self, rate: float, latency: float) -> tuple[int, int, int]:
-        """XOFF, XON and headroom of a link: two flights of the wire and two packets, where not given."""
-        bound = 2 * rate * latency + 2 * (self.mtu + self.header) + self.ack_size
-        return round(self.xoff), round(self.xon), round(bound if self.headroom is None else self.headroom)
+        """XOFF (0: dynamic), XON (or how far below XOFF it is) and headroom of a link [bytes].
+
+        Headroom by default: what can arrive after XOFF is sent, two flights of the wire, one packet at each end that
+        cannot be stopped, and the pause frame itself (IEEE 802.1Q, annex N).
+        """
+        pfc = self.pfc or Pfc()
+        bound = 2 * rate * latency + 2 * self.full_packet + self.packets.ack
+        xoff = pfc.xoff or 0.0
+        xon = pfc.xon if pfc.xon is not None else max(xoff - _XON_BELOW_XOFF, 0.0) if xoff else _XON_BELOW_XOFF
+        return round(xoff), round(xon), round(bound if pfc.headroom is None else pfc.headroom)
 
     def inner_buffer(self, rate: float, latency: float) -> int:
-        """Credits of a link inside a server: enough that it never waits for them, and two packets."""
-        return round(2 * rate * latency + 4 * (self.mtu + self.header))
+        """Credits of a link inside a server [bytes]: what is under way on it, there and back, and a few packets."""
+        return round(2 * rate * latency + 4 * self.full_packet)
 
-    def timeout(self, rtt: float, rate: float) -> float:
+    # -- connections --------------------------------------------------------------------------------------
+
+    def timeout(self, rtt: float) -> float:
         """Retransmission timeout [s]."""
-        return max(self.min_timeout, 3 * rtt)
+        if self.recovery.timeout is not None:
+            return self.recovery.timeout
+        return LOSSLESS_TIMEOUT if self.pfc else 3 * rtt + 100e-6
 
-    def control_rows(self) -> np.ndarray:
-        """Numbers of the congestion control, in the order of its fields [float64[1, n]]."""
-        values = [float(getattr(self.control, name)) for name in type(self.control).model_fields if name != "kind"]
-        return np.array([values + [0.0] * (32 - len(values))])
+    def control_row(self) -> np.ndarray:
+        """Numbers of the congestion control."""
+        return _numbers(self.control)
 
-    def balancer_rows(self) -> np.ndarray:
+    def balancer_row(self) -> np.ndarray:
         """Numbers of the load balancer."""
-        return np.zeros((1, 16))
+        return _numbers(self.balancer)
 
     def fill(self, row) -> None:
         """Put what is the same for all connections into a row of SETTINGS."""
-        row.ack_size, row.ack_priority = self.ack_size, self.ack_priority
-        row.trim_size, row.duplicates = self.trim_size, self.duplicates
+        row.ack_size, row.ack_priority = self.packets.ack, self.packets.ack_priority
+        row.trim_size, row.duplicates = self.packets.ack, getattr(self.recovery, "duplicates", 0)
 
     def fill_connections(self, rows: np.recarray) -> None:
         """Put the policies into rows of CONNECTION."""
-        rows.control_kind, rows.balancer = self.control_kind, self.balancer_kind
-        rows.transport, rows.reorder = self.transport, self.reorder if self.transport == GO_BACK_N else 2**30
-        rows.mtu, rows.header = self.mtu, self.header
+        rows.control_kind = controls.code_of(self.control)
+        rows.balancer = balancers.code_of(self.balancer)
+        rows.transport = _CODES[_plain(self.recovery)]
+        rows.reorder = getattr(self.recovery, "reorder_window", 64 * self.words - 1)
+        rows.mtu, rows.header = self.packets.payload, self.packets.header
         rows.window, rows.rate, rows.credit = np.inf, np.inf, np.inf
         rows.message = rows.oldest = rows.newest = -1
         rows.nacked = -1
 
 
-__all__ = ["SELECTIVE", "TRIM", "Settings"]
+_NAMES = {"go_back_n": GoBackN, "selective_repeat": SelectiveRepeat, "trim_nack": TrimNack}
+
+
+def _plain(value: Params) -> type[Params]:
+    """The class of a row, also where `kind` was added to it."""
+    return next(base for base in type(value).__mro__ if base in _CODES)
+
+
+def _numbers(params: Params) -> np.ndarray:
+    fields = [name for name in type(params).model_fields if name != "kind"]
+    row = np.zeros(_PARAMS)
+    row[: len(fields)] = [float(getattr(params, name)) for name in fields]
+    return row

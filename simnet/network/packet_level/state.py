@@ -57,9 +57,10 @@ PORT = np.dtype(
         # what the far end holds of this link
         ("ingress_bytes", "i8"),  # waiting in egress queues there
         ("pausing", "i8"),  # 1: the far end has sent XOFF
-        ("xoff", "i8"),
-        ("xon", "i8"),
+        ("xoff", "i8"),  # [bytes]; 0: by the free buffer of the far end
+        ("xon", "i8"),  # [bytes]; with xoff 0: how far below it
         ("headroom", "i8"),
+        ("after_xoff", "i8"),  # [bytes] that have come since XOFF was sent
         ("credits", "i8"),  # [bytes] free in the far end's input buffer
         ("credit_head", "i4"),  # credits on their way back, as a list of packets
         ("credit_tail", "i4"),
@@ -89,7 +90,8 @@ DEVICE = np.dtype(
     [
         ("buffer", "i8"),  # [bytes] shared by all ports; 0: every port has its own limit
         ("used", "i8"),
-        ("alpha", "f8"),  # dynamic threshold: a queue may hold alpha x what is free
+        ("alpha", "f8"),  # dynamic threshold: a lossy queue may hold alpha x what is free
+        ("pause_alpha", "f8"),  # a lossless link may fill pause_alpha x what is free
         ("pausing", "i8"),  # ingress links that it has paused
         ("first_port", "i8"),  # its egress ports: device_ports[first_port : first_port + ports]
         ("ports", "i8"),

@@ -6,15 +6,25 @@ Adding one: a file with its Params and hooks, a row here, a number and a branch 
 
 from simnet.jit import kernel
 from simnet.network.packet_level.congestion_control import dctcp, hpcc, simple
-from simnet.params import Params
+from simnet.network.packet_level.parameters import Control
 
-CONGESTION_CONTROLS: dict[str, type[Params]] = {
+CONGESTION_CONTROLS: dict[str, type[Control]] = {
     "none": simple.NoControl,
     "fixed_window": simple.FixedWindow,
     "dctcp": dctcp.Dctcp,
     "hpcc": hpcc.Hpcc,
 }
-NONE, FIXED_WINDOW, DCTCP, HPCC = range(4)
+NONE, FIXED_WINDOW, DCTCP, HPCC = range(4)  # in the order of the table
+
+
+def name_of(control: Control) -> str:
+    """Row of a control in the table."""
+    return next(name for name, row in CONGESTION_CONTROLS.items() if isinstance(control, row))
+
+
+def code_of(control: Control) -> int:
+    """Number of a control in the kernels."""
+    return list(CONGESTION_CONTROLS).index(name_of(control))
 
 
 @kernel

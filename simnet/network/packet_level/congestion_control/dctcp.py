@@ -4,15 +4,20 @@ Once per window: alpha = (1 - g) alpha + g F, F the fraction of bytes marked; if
 else W = W + one packet. Starts with one bandwidth-delay product, as hardware does that starts at line rate.
 """
 
+from typing import ClassVar
+
 import numpy as np
 from pydantic import Field
 
 from simnet.jit import kernel
-from simnet.params import Params
+from simnet.network.packet_level.parameters import Control, Ecn, Pfc, Ports
 
 
-class Dctcp(Params):
+class Dctcp(Control):
     """The window shrinks by the smoothed fraction of marked bytes, once per round trip."""
+
+    # K = 30 KB per 10 Gb/s [HPCC run.py]
+    ports: ClassVar[Ports] = Ports(pfc=Pfc(), ecn=Ecn(kmin="300kB", kmax="300kB", at="100Gbps"))
 
     gain: float = Field(1 / 16, gt=0, le=1, description="g of the moving average of alpha; RFC 8257")
     initial_alpha: float = Field(1.0, ge=0, le=1, description="alpha at the start; HPCC's ns-3 [HPCC]")

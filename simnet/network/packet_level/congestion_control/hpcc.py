@@ -5,18 +5,24 @@ average of the largest u over one base RTT T. If U >= eta or after max_stage add
 else W = Wc + W_AI; the reference window Wc follows once per RTT. The rate is W / T.
 """
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from simnet.jit import kernel
-from simnet.params import Params
+from simnet.network.packet_level.parameters import Control
 from simnet.units import RATE, Rate
 
 
-class Hpcc(Params):
+class Hpcc(Control):
     """Sets the window from the measured utilization of every hop (INT), with a little room to spare."""
 
+    needs_int: ClassVar[bool] = True
+
     eta: float = Field(0.95, gt=0, le=1, description="target utilization; HPCC paper, section 5.1 [HPCC]")
-    max_stage: int = Field(5, ge=0, description="additive steps before a multiplicative one; paper 5, its ns-3 run.py 0")
+    max_stage: int = Field(
+        5, ge=0, description="additive steps before a multiplicative one; paper 5, its ns-3 run.py 0"
+    )
     additive: Rate = Field(RATE.parse("40Mbps"), description="W_AI as a rate at 100 Gb/s, scaled with the link [HPCC]")
 
 

@@ -4,14 +4,14 @@ import numpy as np
 from pydantic import Field
 
 from simnet.jit import kernel
-from simnet.params import Params
+from simnet.network.packet_level.parameters import Control
 
 
-class NoControl(Params):
+class NoControl(Control):
     """Line rate without a window; only pauses hold a sender back."""
 
 
-class FixedWindow(Params):
+class FixedWindow(Control):
     """A constant window in units of the bandwidth-delay product, clocked by acknowledgements."""
 
     bdps: float = Field(1.0, gt=0, description="window in bandwidth-delay products; IRN caps at 1 [CW]")

@@ -1,0 +1,117 @@
+"""What a user may set about packets, ports and transports; controls bring defaults for what is not set."""
+
+from typing import ClassVar
+
+from pydantic import Field, model_validator
+
+from simnet.params import Params, inside
+from simnet.units import RATE, SIZE, TIME, Rate, Size, Time
+
+REFERENCE_RATE = RATE.parse("100Gbps")
+
+
+class Packets(Params):
+    """Sizes of packets on the wire."""
+
+    payload: Size = Field(SIZE.parse("4096B"), description="payload of a full packet; RoCE's largest MTU")
+    header: Size = Field(SIZE.parse("64B"), description="headers and trailers of a data packet [UET]")
+    ack: Size = Field(SIZE.parse("64B"), description="an acknowledgement, NACK, grant or trimmed header [UET]")
+    ack_priority: bool = Field(True, description="acknowledgements travel in the strictly served control class [HPCC]")
+
+    @model_validator(mode="after")
+    def _holds_something(self):
+        if self.payload < 1:
+            raise inside(("payload",), "must be at least 1 byte")
+        return self
+
+
+class Ecn(Params):
+    """Marking of data packets at dequeue: not below kmin, up to pmax at kmax, always above (RED)."""
+
+    kmin: Size = Field(description="queue from which packets may be marked")
+    kmax: Size = Field(description="queue above which every packet is marked")
+    pmax: float = Field(1.0, ge=0, le=1, description="probability of a mark at kmax")
+    at: Rate | None = Field(None, description="link rate for which the thresholds hold; they scale with the link")
+
+    @model_validator(mode="after")
+    def _in_order(self):
+        if self.kmin > self.kmax:
+            raise inside(("kmin",), f"must not be above kmax, got {SIZE.exact(self.kmin)} > {SIZE.exact(self.kmax)}")
+        return self
+
+
+class Pfc(Params):
+    """Priority flow control: a switch pauses a link whose packets fill their part of its buffer."""
+
+    xoff: Size | None = Field(None, description="bytes of one link at which it is paused; default: alpha x free buffer")
+    xon: Size | None = Field(None, description="bytes at which it may go on; default: xoff less 3 kB [HPCC]")
+    alpha: float = Field(1 / 8, gt=0, description="part of the free shared buffer that one link may fill [HPCC]")
+    headroom: Size | None = Field(None, description="space for what arrives after XOFF; default: the bound of 802.1Q")
+
+    @model_validator(mode="after")
+    def _in_order(self):
+        if self.headroom == 0:
+            raise inside(("headroom",), "PFC without headroom loses what is under way; leave it out for the safe bound")
+        if self.xoff is not None and self.xon is not None and self.xon > self.xoff:
+            raise inside(("xon",), f"must not be above xoff, got {SIZE.exact(self.xon)} > {SIZE.exact(self.xoff)}")
+        return self
+
+
+class Ports(Params):
+    """Egress ports of switches: buffer, marking, pauses, trimming. What is not set comes with the control."""
+
+    buffer: Size | None = Field(None, description="shared buffer of a switch; default 32 MB at 100 Gb/s, scaled [HPCC]")
+    queue: Size | None = Field(None, description="limit of one port's queue instead of the shared buffer")
+    alpha: float = Field(1.0, gt=0, description="part of the free buffer that one lossy queue may fill [CW]")
+    ecn: Ecn | None = Field(None, description="marking; default: what the control needs")
+    pfc: Pfc | None = Field(None, description="pauses; default: where the control needs a lossless network")
+    lossless: bool | None = Field(None, description="false: no pauses even where the control brings them")
+    trimming: bool | None = Field(None, description="cut the payload of what does not fit instead of dropping it")
+    int_stamps: bool = Field(True, description="switches can stamp INT records, for controls that ask for them")
+
+
+class Transport(Params):
+    """Base of a way to recover lost packets."""
+
+    timeout: Time | None = Field(None, description="retransmission timeout; default 4 ms where lossless, else 3 RTT")
+
+
+class GoBackN(Transport):
+    """The receiver takes packets in order only; after a gap everything from there on is sent again (RoCE RC)."""
+
+    reorder_window: int = Field(0, ge=0, le=4096, description="packets out of order that the receiver keeps")
+
+
+class SelectiveRepeat(Transport):
+    """The receiver takes packets in any order within a window; only what is missing is sent again (IRN)."""
+
+    window: int = Field(1024, ge=64, le=65536, description="most packets in flight and kept out of order")
+    duplicates: int = Field(0, ge=0, description="later packets after which a missing one is lost; 0: timeouts only")
+
+
+class TrimNack(Transport):
+    """Switches trim what does not fit; the receiver asks for each trimmed packet again (NDP, UEC)."""
+
+    window: int = Field(1024, ge=64, le=65536, description="most packets in flight and kept out of order")
+
+
+TRANSPORTS: dict[str, type[Transport]] = {
+    "go_back_n": GoBackN,
+    "selective_repeat": SelectiveRepeat,
+    "trim_nack": TrimNack,
+}
+
+
+class Control(Params):
+    """Base of a congestion control. It brings the transport and ports of its row where the user sets none.
+
+    Numbers of the fields, in their order, are the kernels' `params`; RATE fields scale where their text says so.
+    """
+
+    transport: ClassVar[Transport] = GoBackN()
+    ports: ClassVar[Ports] = Ports(pfc=Pfc())
+    needs_int: ClassVar[bool] = False
+    needs_trimming: ClassVar[bool] = False
+
+
+LOSSLESS_TIMEOUT = TIME.parse("4ms")  # only a lost acknowledgement or a failed link can make one fire
