@@ -82,7 +82,7 @@ def build(experiment: Experiment, source: Source | None = None, progress: Progre
     network = network_model(experiment.network.model)(
         topology,
         experiment.seed,
-        load_balancing=experiment.network.load_balancing,
+        policies=experiment.network,
         changes=resolved.changes,
         bins=experiment.output.samples + experiment.output.samples % 2,
         record=experiment.output.messages,

@@ -150,7 +150,7 @@ JOB = TOP + "    "
         (TOP + "name: ../x", "run.yaml:4: name: '../x' must hold letters"),
         (
             TOP + "network: {model: flwo}",
-            "run.yaml:4: network.model: unknown 'flwo'; allowed: analytic, flow; did you mean 'flow'?",
+            "run.yaml:4: network.model: unknown 'flwo'; allowed: analytic, flow, packet; did you mean 'flow'?",
         ),
         (
             TOP + "network:\n  load_balancing: {kind: ecpm}",

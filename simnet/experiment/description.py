@@ -9,7 +9,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from simnet import reader
 from simnet.experiment.placement import PLACEMENTS
-from simnet.network import LOAD_BALANCERS, NETWORK_MODELS
+from simnet.network import NETWORK_MODELS, Policies
 from simnet.params import Params, inside, row_name, tagged
 from simnet.topology import TopologyFile
 from simnet.topology.builders import BUILDERS
@@ -48,14 +48,21 @@ class Change(Params):
         return self
 
 
-class Network(Params):
+class Network(Policies):
     """How bytes travel."""
 
     model: row_name(NETWORK_MODELS) = Field("flow", description="how links are shared")
-    load_balancing: tagged(LOAD_BALANCERS) = Field(
-        {"kind": "ecmp"}, validate_default=True, description="how flows choose among paths of equal cost"
-    )
     changes: tuple[Change, ...] = Field((), description="links that change their rate, fail and return")
+
+    @model_validator(mode="after")
+    def _shown_by_the_model(self):
+        kind = self.load_balancing.kind
+        if self.model != "packet" and kind not in self.fluid_balancers:
+            known = ", ".join(self.fluid_balancers)
+            raise inside(
+                ("load_balancing", "kind"), f"'{kind}' needs model: packet; the {self.model} model knows {known}"
+            )
+        return self
 
 
 class Job(Params):

@@ -3,15 +3,19 @@
 from collections.abc import Callable
 from importlib import import_module
 
-from simnet.network.load_balancing import LOAD_BALANCERS
 from simnet.network.model import NetworkModel
+from simnet.network.packet_level.congestion_control import CONGESTION_CONTROLS
+from simnet.network.packet_level.load_balancing import LOAD_BALANCERS
+from simnet.network.packet_level.parameters import TRANSPORTS
+from simnet.network.policies import Policies
 
-__all__ = ["LOAD_BALANCERS", "NETWORK_MODELS", "network_model"]
+__all__ = ["CONGESTION_CONTROLS", "LOAD_BALANCERS", "NETWORK_MODELS", "TRANSPORTS", "Policies", "network_model"]
 
 # Where each model lives; imported when it is used, because kernels take a while to load.
 NETWORK_MODELS: dict[str, str] = {
     "analytic": "simnet.network.analytic:AnalyticModel",
     "flow": "simnet.network.flow_level.model:FlowModel",
+    "packet": "simnet.network.packet_level.model:PacketModel",
 }
 
 

@@ -16,7 +16,7 @@ from simnet.network.bins import FIRST_WIDTH, spread, widened
 from simnet.network.connections import ConnectionRouter
 from simnet.network.load_balancing import Spray
 from simnet.network.model import DONE, UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
-from simnet.params import Params
+from simnet.network.policies import Policies
 from simnet.topology.topology import Topology
 
 
@@ -29,7 +29,7 @@ class AnalyticModel:
         self,
         topology: Topology,
         seed: int,
-        load_balancing: Params | None = None,
+        policies: Policies | None = None,
         changes: Sequence[LinkChange] = (),
         bins: int = 256,
         record: bool = False,
@@ -38,7 +38,9 @@ class AnalyticModel:
         """See `model.NetworkModel`; a change of a link counts for the graphs that start after it."""
         self.next_time = math.inf
         self._topology = topology
-        self._router = ConnectionRouter(topology, seed, isinstance(load_balancing, Spray))
+        self._router = ConnectionRouter(
+            topology, seed, isinstance(policies.load_balancing if policies else None, Spray)
+        )
         self._changes = sorted(changes, key=lambda c: c.time)
         self._record_flows = record
         self._recorded: list[dict[str, np.ndarray]] = []

@@ -1,4 +1,4 @@
-"""How traffic between two NICs is laid over the equal-cost paths of the fabric."""
+"""Load balancing that every network model knows: how traffic is laid over the equal-cost paths of the fabric."""
 
 from pydantic import Field
 
@@ -13,6 +13,3 @@ class Spray(Params):
     """Every flow is split evenly over all equal-cost paths; packet by packet over `paths` hashed ones."""
 
     paths: int = Field(128, ge=1, le=65536, description="paths that the packets of a connection take in turn")
-
-
-LOAD_BALANCERS: dict[str, type[Params]] = {"ecmp": Ecmp, "spray": Spray}

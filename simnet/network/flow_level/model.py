@@ -15,9 +15,9 @@ from simnet.network.flow_level.slots import Slots
 from simnet.network.flow_level.state import CONNECTION, FREE, LINK, PARKED, ROUTE, TOUCHED, WORLD
 from simnet.network.load_balancing import Spray
 from simnet.network.model import UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
+from simnet.network.policies import Policies
 from simnet.network.records import grown, table
 from simnet.network.started import StartedGraphs
-from simnet.params import Params
 from simnet.topology.topology import Topology
 
 # Work between two looks at the outside world: about 0.2 s.
@@ -33,7 +33,7 @@ class FlowModel:
         self,
         topology: Topology,
         seed: int,
-        load_balancing: Params | None = None,
+        policies: Policies | None = None,
         changes: Sequence[LinkChange] = (),
         bins: int = 256,
         record: bool = False,
@@ -41,12 +41,14 @@ class FlowModel:
     ):
         """See `model.NetworkModel`.
 
-        load_balancing: a row of LOAD_BALANCERS, default ecmp. changes: in any order.
+        policies: of these the load balancing counts, ecmp or spray. changes: in any order.
         bins: number of utilization samples kept (even). record: note start and delivery of every flow.
         """
         self.next_time = math.inf
         self._topology = topology
-        self._router = ConnectionRouter(topology, seed, isinstance(load_balancing, Spray))
+        self._router = ConnectionRouter(
+            topology, seed, isinstance(policies.load_balancing if policies else None, Spray)
+        )
         self._changes = sorted(changes, key=lambda c: c.time)
         self._progress = progress
         self._immediate: list[Completion] = []

@@ -438,7 +438,8 @@ def handle(
     if kind == ARRIVE:
         arrive(
             port, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
-            balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions, timers,
+            balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions,
+            timers,
         )  # fmt: skip
         return
     pop(heap, world)
@@ -542,5 +543,6 @@ def advance(
         number = heap[0] & ((np.int64(1) << w.bits) - 1)
         handle(
             number, time, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
-            balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions, timers,
+            balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions,
+            timers,
         )  # fmt: skip

@@ -23,6 +23,7 @@ from simnet.network.packet_level.state import (
     SETTINGS,
     WORLD,
 )
+from simnet.network.policies import Policies
 from simnet.network.records import grown, table
 from simnet.network.started import StartedGraphs
 from simnet.topology.routing import Router
@@ -41,15 +42,16 @@ class PacketModel:
         self,
         topology: Topology,
         seed: int,
-        settings: Settings | None = None,
+        policies: Policies | None = None,
         changes: Sequence[LinkChange] = (),
         bins: int = 256,
         record: bool = False,
         progress: Progress | None = None,
     ):
-        """See `model.NetworkModel`; settings: transport, congestion control, load balancing and ports."""
+        """See `model.NetworkModel`. Raises InputError where policies contradict each other."""
         self.next_time = math.inf
-        self.settings = settings or Settings()
+        self.settings = Settings.of(policies or Policies())
+        self.settings.check()
         self._topology = topology
         self._seed = seed
         self._router = Router(topology)

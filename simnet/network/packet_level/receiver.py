@@ -1,6 +1,6 @@
 """The receiving side of a connection: what is accepted, what is acknowledged, and when a message is complete."""
 
-from simnet.jit import kernel, kernel_inline
+from simnet.jit import kernel_inline
 from simnet.network.packet_level import congestion_control
 from simnet.network.packet_level.bitmaps import ARRIVED, get_bit, set_bit
 from simnet.network.packet_level.port import free_packet

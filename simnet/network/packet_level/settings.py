@@ -39,6 +39,17 @@ class Settings:
     ports: Ports = field(default_factory=Ports)
     packets: Packets = field(default_factory=Packets)
 
+    @classmethod
+    def of(cls, policies) -> "Settings":
+        """Settings from `policies.Policies`."""
+        return cls(
+            control=policies.congestion_control,
+            balancer=policies.load_balancing,
+            transport=policies.transport,
+            ports=policies.ports,
+            packets=policies.packets,
+        )
+
     # -- what holds ---------------------------------------------------------------------------------------
 
     @property

@@ -7,9 +7,11 @@ import pytest
 
 from simnet.flow_graph import flow_graph
 from simnet.network.flow_level.model import FlowModel
-from simnet.network.load_balancing import Spray
 from simnet.network.model import UNREACHABLE, LinkChange
+from simnet.network.policies import Policies
 from tests.network.systems import drain, fat_tree, finish_times, leaf_spine, star
+
+SPRAY = Policies(load_balancing={"kind": "spray"})
 
 
 def permutation(hosts, rng):
@@ -45,7 +47,7 @@ def test_mean_rate_of_a_random_permutation_under_ecmp():
 def test_spray_gives_a_permutation_the_full_rate():
     topology = fat_tree(8)
     graph = permutation(128, np.random.default_rng(0))
-    times = finish_times(FlowModel(topology, seed=1, load_balancing=Spray()), graph, topology.gpus)
+    times = finish_times(FlowModel(topology, seed=1, policies=SPRAY), graph, topology.gpus)
     assert times.max() <= 1e-3 + 6e-6 + 1e-12
 
 
@@ -150,7 +152,7 @@ def test_recorded_flows_have_start_and_delivery():
 def test_spray_with_longer_routes_than_any_before_keeps_live_flows():
     # a short flow is under way when one with more links arrives: the entries are laid out anew
     topology = leaf_spine(2, 8, 2)
-    network = FlowModel(topology, seed=1, load_balancing=Spray())
+    network = FlowModel(topology, seed=1, policies=SPRAY)
     hosts = topology.gpus
     network.start(flow_graph(2, [0], [1], [0], 4e6), np.array([hosts[0], hosts[1]]), 0, 0.0)
     network.advance(1e-3)

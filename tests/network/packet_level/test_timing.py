@@ -1,15 +1,17 @@
 """Exact times of packets on idle paths: store and forward, acknowledgements on the way back."""
 
+from itertools import pairwise
+
 import pytest
 
 from simnet.flow_graph import flow_graph
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.packet_level.parameters import Packets
-from simnet.network.packet_level.settings import Settings
+from simnet.network.policies import Policies
 from simnet.topology.topology import Topology
 from tests.network.systems import finish_times
 
-UEC = Settings(packets=Packets(payload="4086B", header="64B", ack="64B"))
+UEC = Policies(congestion_control={"kind": "none"}, packets=Packets(payload="4086B", header="64B", ack="64B"))
 
 
 def line(hops: int = 6, rate: float = 12.5e9, latency: float = 1e-6) -> Topology:
@@ -18,7 +20,7 @@ def line(hops: int = 6, rate: float = 12.5e9, latency: float = 1e-6) -> Topology
     devices = [topology.add_device("a", "gpu")]
     devices += [topology.add_device(f"s{i}", "switch") for i in range(hops - 1)]
     devices.append(topology.add_device("b", "gpu"))
-    for a, b in zip(devices, devices[1:]):
+    for a, b in pairwise(devices):
         topology.connect(a, b, rate, latency, "ethernet")
     return topology
 
