@@ -35,9 +35,7 @@ def hops_to(target, enter_start, enter_link, source, forwards, usable):
 def is_next_hop(link, device, target, hops, destination, forwards, usable):
     """True if `link`, which leaves `device`, lies on a shortest path to `target`."""
     neighbour = destination[link]
-    return (
-        usable[link] and hops[neighbour] == hops[device] - 1 and (neighbour == target or forwards[neighbour])
-    )
+    return usable[link] and hops[neighbour] == hops[device] - 1 and (neighbour == target or forwards[neighbour])
 
 
 @njit
@@ -106,7 +104,18 @@ def _grown(array, needed):
 
 @njit
 def fabric_routes(
-    origins, targets, keys, spray, leave_start, leave_link, enter_start, enter_link, source, destination, forwards, usable
+    origins,
+    targets,
+    keys,
+    spray,
+    leave_start,
+    leave_link,
+    enter_start,
+    enter_link,
+    source,
+    destination,
+    forwards,
+    usable,
 ):
     """Routes of many connections, as (start, length, links, shares); length -1: unreachable.
 

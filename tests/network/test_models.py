@@ -11,7 +11,6 @@ from simnet.network.model import UNREACHABLE, LinkChange
 from simnet.topology.topology import Topology
 from tests.network.systems import drain, finish_times, leaf_spine, star
 
-
 FLUID = [name for name in NETWORK_MODELS if name != "packet"]  # the packet level has closed forms of its own
 
 

@@ -12,7 +12,10 @@ from tests.network.systems import fat_tree, leaf_spine
 def server(topology, prefix="", p2p=True, gpudirect=True, nics=2, bridge=False):
     """4 GPUs below two PCIe switches of one CPU, NICs below the first switch and its neighbour in turn."""
     name = topology.add_server(f"{prefix}box", p2p, gpudirect)
-    cpu, memory = topology.add_device(f"{prefix}cpu0", "cpu", name), topology.add_device(f"{prefix}memory0", "memory", name)
+    cpu, memory = (
+        topology.add_device(f"{prefix}cpu0", "cpu", name),
+        topology.add_device(f"{prefix}memory0", "memory", name),
+    )
     topology.connect(cpu, memory, 100e9, 1e-7, "memory")
     switches = [topology.add_device(f"{prefix}pcie{i}", "pcie_switch", name) for i in range(2)]
     gpus = [topology.add_device(f"{prefix}gpu{i}", "gpu", name) for i in range(4)]
@@ -30,7 +33,9 @@ def server(topology, prefix="", p2p=True, gpudirect=True, nics=2, bridge=False):
 
 def names(topology, a, b, **options):
     path = Router(topology).path(topology.id_of(a), topology.id_of(b), **options)
-    return None if path is None else " ".join([a, *(topology.devices[topology.links[i].destination].name for i in path)])
+    return (
+        None if path is None else " ".join([a, *(topology.devices[topology.links[i].destination].name for i in path)])
+    )
 
 
 def pair_of_servers(**options):
@@ -73,8 +78,7 @@ def test_nearest_nic_on_both_sides():
 def test_without_gpudirect_the_nic_reads_host_memory():
     topology = pair_of_servers(gpudirect=False)
     assert (
-        names(topology, "a/gpu0", "b/gpu1")
-        == "a/gpu0 a/pcie0 a/cpu0 a/memory0 a/cpu0 a/pcie0 a/nic0 switch "
+        names(topology, "a/gpu0", "b/gpu1") == "a/gpu0 a/pcie0 a/cpu0 a/memory0 a/cpu0 a/pcie0 a/nic0 switch "
         "b/nic0 b/pcie0 b/cpu0 b/memory0 b/cpu0 b/pcie0 b/gpu1"
     )
 
