@@ -9,7 +9,7 @@ from typing import Any
 import simnet
 from simnet.experiment import schema
 from simnet.figures import FIGURES, to_png
-from simnet.network import LOAD_BALANCERS
+from simnet.network import CONGESTION_CONTROLS, LOAD_BALANCERS, TRANSPORTS
 from simnet.params import Params
 from simnet.topology.builders import FABRICS, NODES, SERVERS
 from simnet.topology.builders.fabric import Fabric
@@ -42,6 +42,16 @@ def page() -> str:
         _section("Each of `layers` of `data_parallel`", models["LayerParams"]),
         "## Load balancing",
         *_rows(LOAD_BALANCERS, models),
+        "## The packet-level network (`model: packet`)",
+        *(
+            _section(f"`{name}` of `network`", models[model])
+            for name, model in (("ports", "Ports"), ("packets", "Packets"))
+        ),
+        *(_section(f"`{name}` of `ports`", models[model]) for name, model in (("ecn", "Ecn"), ("pfc", "Pfc"))),
+        "## Congestion control",
+        *_rows(CONGESTION_CONTROLS, models),
+        "## Transports",
+        *_rows(TRANSPORTS, models),
     ]
     return "\n\n".join(sections) + "\n"
 

@@ -10,7 +10,7 @@ from simnet.cli.output import heading, show_table, table
 from simnet.experiment import PLACEMENTS
 from simnet.figures import FIGURES
 from simnet.hardware import GPUS, HOSTS, LINKS, Gpu, Host
-from simnet.network import LOAD_BALANCERS, NETWORK_MODELS, network_model
+from simnet.network import CONGESTION_CONTROLS, LOAD_BALANCERS, NETWORK_MODELS, TRANSPORTS, network_model
 from simnet.topology.builders import FABRICS, NODES, SERVERS
 from simnet.topology.importers import IMPORTERS
 from simnet.units import COMPUTE_RATE, RATE
@@ -34,6 +34,8 @@ def parts() -> dict[str, dict[str, str]]:
         },
         "Network models (network.model)": _sentences({name: network_model(name) for name in NETWORK_MODELS}),
         "Load balancing (network.load_balancing.kind)": _sentences(LOAD_BALANCERS),
+        "Congestion control (network.congestion_control.kind, model packet)": _sentences(CONGESTION_CONTROLS),
+        "Transports (network.transport.kind, model packet)": _sentences(TRANSPORTS),
         "GPUs (gpu of a server)": {name: _gpu(gpu) for name, gpu in GPUS.items()},
         "Processors (host of a server)": {name: _host(host) for name, host in HOSTS.items()},
         "PCIe (pcie of a server)": {
