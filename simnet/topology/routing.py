@@ -17,7 +17,6 @@ from functools import cached_property
 import networkx as nx
 import numpy as np
 
-from simnet import hashing
 from simnet.topology import routing_kernels as kernels
 from simnet.topology.topology import FABRIC_KINDS, Topology
 
