@@ -17,8 +17,8 @@ FLOW = np.dtype(
         ("connection", "i4"),
         ("graph", "i4"),
         ("waits", "i4"),  # flows that must still be delivered before this one starts
-        ("successors", "i4"),  # how many flows it releases ...
-        ("first_successor", "i8"),  # ... and where their numbers (within the graph) stand
+        # where the flows that it releases stand, up to those of the next row; a graph has one row more than flows
+        ("first_successor", "i4"),
     ],
     align=True,
 )
@@ -82,12 +82,17 @@ def push_roots(first_flow, count, now, flows, connections, timers, world):
 
 
 @kernel
+def count_successors(flow, flows):
+    """How many flows wait for this one."""
+    return flows[flow + 1].first_successor - flows[flow].first_successor
+
+
+@kernel
 def release(flow, same_connection, now, graphs, flows, successors, connections, timers, world):
     """Let go what waited for a flow: on its own connection (when it is sent) or elsewhere (when it has arrived)."""
     first_flow = graphs[flows[flow].graph].first_flow
     connection = flows[flow].connection
-    first = flows[flow].first_successor
-    for i in range(first, first + flows[flow].successors):
+    for i in range(flows[flow].first_successor, flows[flow + 1].first_successor):
         following = first_flow + successors[i]
         if (flows[following].connection == connection) == same_connection:
             flows[following].waits -= 1

@@ -47,7 +47,7 @@ class StartedGraphs:
         number, self._count = self._count, self._count + 1
         started = Started(
             graph, devices,
-            self._flow_pool.allocate(graph.flows),
+            self._flow_pool.allocate(graph.flows + 1),
             self._rank_pool.allocate(graph.ranks),
             self._successor_pool.allocate(len(graph.successors)),
         )  # fmt: skip
@@ -73,7 +73,8 @@ class StartedGraphs:
 
     def make_room_for_successors(self) -> None:
         """Make room for the timers that the next delivery may queue."""
-        self.reserve_timers(int(self.flows.successors.max(initial=0)) + 2)
+        most = max(int(np.diff(a.graph.successor_start).max(initial=0)) for a in self.active.values())
+        self.reserve_timers(most + 2)
 
     def idle_ranks(self, number: int) -> list[int]:
         """Ranks that neither send nor receive anything."""
@@ -96,7 +97,7 @@ class StartedGraphs:
         first, flows = started.first_flow, started.graph.flows
         if self._record:
             self._recorded.append((number, started, self.times[2 * first : 2 * (first + flows)].reshape(-1, 2).copy()))
-        self._flow_pool.release(first, flows)
+        self._flow_pool.release(first, flows + 1)
         self._rank_pool.release(started.first_rank, started.graph.ranks)
         self._successor_pool.release(started.first_successor, len(started.graph.successors))
         return True
@@ -139,9 +140,9 @@ class StartedGraphs:
         rows.connection += first_connection
         rows.graph = number
         rows.waits = graph.waits
-        rows.successors = np.diff(graph.successor_start)
-        rows.first_successor = graph.successor_start[:-1]
-        rows.first_successor += started.first_successor
+        with_end = self.flows[first : first + graph.flows + 1]
+        with_end.first_successor = graph.successor_start
+        with_end.first_successor += started.first_successor
         at = started.first_successor
         self.successors[at : at + len(graph.successors)] = graph.successors
         self.pending[started.first_rank : started.first_rank + graph.ranks] = _flows_per_rank(graph)

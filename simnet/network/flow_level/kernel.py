@@ -3,7 +3,7 @@
 import numpy as np
 
 from simnet.jit import kernel
-from simnet.network.dependencies import DELIVER, count_off, pop_timer, push_timer, release
+from simnet.network.dependencies import DELIVER, count_off, count_successors, pop_timer, push_timer, release
 from simnet.network.flow_level.accounting import account_touched
 from simnet.network.flow_level.live import first_finished, link_up, set_finish, unlink, update_finish
 from simnet.network.flow_level.max_min import solve
@@ -88,14 +88,14 @@ def advance(
         while finish[1] <= horizon:
             slot = first_finished(horizon, finish)
             flow = slots[slot].flow
-            if w.timers + flows[flow].successors + 1 >= len(timers):
+            if w.timers + count_successors(flow, flows) + 1 >= len(timers):
                 return MORE_TIMERS
             _finish(slot, links, entries, slots, touched, free, finish, world)
             _sent(flow, w.now, graphs, flows, successors, connections, timers, world)
             w.events += 1
         while w.timers > 0 and timers[0].time <= horizon:
             flow, kind = timers[0].code >> 1, timers[0].code & 1
-            if w.timers + flows[flow].successors + 1 >= len(timers):
+            if w.timers + count_successors(flow, flows) + 1 >= len(timers):
                 return MORE_TIMERS
             if w.free == 0:
                 return MORE_SLOTS

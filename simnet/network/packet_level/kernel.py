@@ -3,7 +3,7 @@
 import numpy as np
 
 from simnet.jit import kernel, kernel_inline
-from simnet.network.dependencies import START, count_off, pop_timer, release
+from simnet.network.dependencies import START, count_off, count_successors, pop_timer, release
 from simnet.network.packet_level import congestion_control, receiver, sender
 from simnet.network.packet_level.heap import pop, push, replace_first
 from simnet.network.packet_level.port import (
@@ -523,7 +523,7 @@ def advance(
         w.events += 1
         if w.timers > 0 and np.int64(timers[0].time) <= time:
             flow, kind = timers[0].code >> 1, timers[0].code & 1
-            if w.timers + flows[flow].successors + 2 >= len(timers):
+            if w.timers + count_successors(flow, flows) + 2 >= len(timers):
                 return MORE_TIMERS
             pop_timer(timers, world)
             if len(record) > 0:
