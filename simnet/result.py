@@ -18,7 +18,7 @@ import yaml
 from simnet.errors import InputError, SimnetError
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
-NUMBER = pa.int32()
+NUMBER, COUNT = pa.int32(), pa.int64()
 
 
 def _schema(**columns: pa.DataType | str) -> pa.Schema:
@@ -40,9 +40,10 @@ FLOWS = _schema(
 )  # fmt: skip
 LINKS = _schema(
     link=TEXT, source=TEXT, destination=TEXT, kind=TEXT, rate="B/s", latency="s", bytes="B", utilization="1", peak="1",
-    busy="s",
+    busy="s", packets=COUNT, marked=COUNT, dropped=COUNT, dropped_bytes="B", trimmed=COUNT, pauses=COUNT, paused="s",
+    peak_queue="B", mean_queue="B",
 )  # fmt: skip
-SAMPLES = _schema(link=TEXT, time="s", utilization="1")
+SAMPLES = _schema(link=TEXT, time="s", utilization="1", queue="B")
 MESSAGES = _schema(job=TEXT, operation=NUMBER, source=TEXT, destination=TEXT, size="B", start="s", end="s")
 
 SCHEMAS = {"tasks": TASKS, "flows": FLOWS, "links": LINKS, "samples": SAMPLES, "messages": MESSAGES}
@@ -66,8 +67,10 @@ class RunResult:
     start [s] of a communication task is when its rank arrived; end [s] is NaN where it did not finish.
     flows: one row per member of a transfer or collective: bytes it sent and received, when it arrived, when the last
     member did (start) and when this one was through (end; NaN if it was not) [s].
-    links: bytes carried, utilization (mean over the makespan, 0 to 1), peak (highest sample bin), busy [s].
-    samples: utilization in bins of `bin_width`, by the start of the bin [s]; only bins with traffic.
+    links: bytes carried, utilization (mean over the makespan, 0 to 1), peak (highest sample bin), busy [s]; then, 0 in
+    a model without queues, packets sent, marked, dropped (dropped_bytes) and trimmed, pauses that reached it and how
+    long they held it up (paused), the longest queue and the mean queue over the makespan.
+    samples: utilization and mean queue in bins of `bin_width`, by the start of the bin [s]; only bins with either.
     messages: every single flow between two devices, where the experiment asked for them.
     """
 

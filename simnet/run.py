@@ -202,9 +202,13 @@ def _gathered(simulation: Simulation, status: str, error: str) -> RunResult:
     links = recorder.links_table(report, topology, until)
     wanted = simulation.experiment.output.messages
     messages = recorder.messages_table(report, replay, topology) if wanted else None
-    notes = [*topology.assumptions, *report.notes, *_beaten_bounds(simulation)]
+    notes = [*topology.assumptions, *report.notes, *report.unused, *_beaten_bounds(simulation)]
+    network = {"model": simulation.experiment.network.model, **report.settings, "unused": report.unused}
     counts = {"tasks": tasks.num_rows, "operations": len(replay.launched), "steps": replay.clock.steps, **report.counts}
-    summary = summarize(tasks, flows, links, messages, status=status, time=until, counts=counts, notes=notes)
+    summary = summarize(
+        tasks, flows, links, messages, status=status, time=until, counts=counts, notes=notes, network=network,
+        transport=report.transport or None,
+    )  # fmt: skip
     if error:
         summary["error"] = error
     return RunResult(

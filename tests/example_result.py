@@ -17,6 +17,7 @@ FLOW_KEYS = (
 def rows_table(schema, rows, keys=None, **more):
     """A table from rows as tuples, in the order of the schema's columns."""
     keys = keys or schema.names
+    rows = [(*row, *[0] * (len(keys) - len(row))) for row in rows]  # no queues
     columns = list(zip(*rows)) or [()] * len(keys)
     return table(schema, dict(zip(keys, columns)), **more)
 

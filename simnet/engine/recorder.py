@@ -91,12 +91,22 @@ def links_table(report: NetworkReport, topology: Topology, until: float) -> pa.T
         "utilization": report.bytes / (topology.rates * until) if until > 0 else np.zeros(len(links)),
         "peak": peak,
         "busy": report.busy,
+        **_ports(report, until),
     })  # fmt: skip
 
 
+def _ports(report: NetworkReport, until: float) -> dict[str, np.ndarray]:
+    """The columns of LINKS that tell of queues, 0 in a model without."""
+    none = np.zeros(len(report.bytes))
+    names = ("packets", "marked", "dropped", "dropped_bytes", "trimmed", "pauses", "paused", "peak_queue")
+    columns = {name: report.ports.get(name, none) for name in names}
+    return columns | {"mean_queue": report.ports.get("queue_area", none) / until if until > 0 else none}
+
+
 def samples_table(report: NetworkReport, topology: Topology) -> pa.Table:
-    """Utilization of every link in every bin in which it carried anything."""
-    link, column = np.nonzero(report.bins)
+    """Utilization and mean queue of every link in every bin in which it carried or held anything."""
+    queues = np.zeros_like(report.bins) if report.queue_bins is None else report.queue_bins
+    link, column = np.nonzero((report.bins != 0) | (queues != 0))
     used, code = np.unique(link, return_inverse=True)
     return table(
         SAMPLES,
@@ -104,6 +114,7 @@ def samples_table(report: NetworkReport, topology: Topology) -> pa.Table:
             "link": Coded(code, [topology.link_name(i) for i in used]),
             "time": column * report.bin_width,
             "utilization": report.bins[link, column] / (report.bin_width * topology.rates[link]),
+            "queue": queues[link, column],
         },
         bin_width=report.bin_width,
     )

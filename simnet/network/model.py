@@ -8,14 +8,14 @@ import numpy as np
 
 from simnet.flow_graph import FlowGraph
 
-DONE, UNREACHABLE = "done", "unreachable"
+DONE, UNREACHABLE, STUCK = "done", "unreachable", "stuck"
 
 
 class Completion(NamedTuple):
     """A rank has sent and received all it had to in one started FlowGraph.
 
-    graph: the number that `start` returned. time [s]: absolute. outcome: DONE, or UNREACHABLE with the
-    names of the devices that found no path in `detail`.
+    graph: the number that `start` returned. time [s]: absolute. outcome: DONE; UNREACHABLE or
+    STUCK (nothing moves any more) with the reason in `detail`.
     """
 
     graph: int
@@ -43,6 +43,16 @@ class NetworkReport:
     counts: events, solves and whatever else the model counts, for benchmarks and progress.
     notes: sentences about what the model could not show.
     flows: with recording on, arrays graph, flow, source, destination (device ids), size, start, end, per flow.
+
+    Of a model with queues, else empty:
+
+    settings: the policies that held, in words, what a congestion control brought along included.
+    ports: per link, arrays packets (sent), marked, dropped, dropped_bytes, trimmed, pauses (XOFFs that
+    reached it), paused [s], peak_queue [bytes], queue_area (integral of the queue over time [bytes s]).
+    transport: retransmitted_packets, retransmitted_bytes, timeouts, duplicates (packets received twice).
+    queue_bins [bytes]: float64[links, n], mean queue in the same intervals as `bins`.
+    probes: window [bytes], rate [bytes/s], inflight [bytes], rtt [s], float64[n, connections], at the intervals' ends.
+    unused: sentences about settings that never acted.
     """
 
     time: float
@@ -53,6 +63,12 @@ class NetworkReport:
     counts: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     flows: dict[str, np.ndarray] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    ports: dict[str, np.ndarray] = field(default_factory=dict)
+    transport: dict[str, int] = field(default_factory=dict)
+    queue_bins: np.ndarray | None = None
+    probes: dict[str, np.ndarray] = field(default_factory=dict)
+    unused: list[str] = field(default_factory=list)
 
 
 class NetworkModel(Protocol):

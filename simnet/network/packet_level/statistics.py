@@ -1,0 +1,49 @@
+"""What ports and connections have counted, and which settings never acted."""
+
+import numpy as np
+
+from simnet.network.packet_level.settings import Settings
+from simnet.network.packet_level.state import PFC, SECOND
+from simnet.units import SIZE
+
+
+def of_ports(ports: np.recarray, now: int) -> dict[str, np.ndarray]:
+    """The columns `ports` of a NetworkReport at `now` [ps]."""
+    under_way = np.where(ports.paused == 1, now - ports.paused_since, 0)
+    waiting = ports.data_bytes * np.maximum(now - ports.area_since, 0.0)
+    return {
+        "packets": np.array(ports.packets_out),
+        "marked": np.array(ports.marked),
+        "dropped": np.array(ports.dropped),
+        "dropped_bytes": np.array(ports.dropped_bytes, np.float64),
+        "trimmed": np.array(ports.trimmed),
+        "pauses": np.array(ports.pauses),
+        "paused": (ports.paused_time + under_way) / SECOND,
+        "peak_queue": np.array(ports.peak, np.float64),
+        "queue_area": (ports.area + waiting) / SECOND,
+    }
+
+
+def of_connections(connections: np.recarray, world: np.record) -> dict[str, int]:
+    """The counts `transport` of a NetworkReport."""
+    return {
+        "retransmitted_packets": int(connections.resent_packets.sum()),
+        "retransmitted_bytes": int(connections.resent_bytes.sum()),
+        "timeouts": int(connections.timeouts.sum()),
+        "duplicates": int(world.duplicates),
+    }
+
+
+def never_acted(settings: Settings, ports: np.recarray) -> list[str]:
+    """Sentences about settings of ports that made no difference to what has happened so far."""
+    sentences = []
+    marking = np.flatnonzero(ports.kmax > 0)
+    if len(marking) and not ports.marked.any():
+        longest = marking[np.argmax(ports.peak[marking])]
+        kmin, peak = SIZE.format(ports.kmin[marking].min()), SIZE.format(ports.peak[longest])
+        sentences.append(f"marking never acted: the longest queue was {peak}, Kmin is {kmin}")
+    if (ports.lossless == PFC).any() and not ports.pauses.any():
+        sentences.append("PFC never paused a link")
+    if settings.trimming and not ports.trimmed.any():
+        sentences.append("trimming never acted: every packet found room")
+    return sentences
