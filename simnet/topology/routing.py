@@ -27,6 +27,16 @@ _COST_AT_CPU = 1_000
 _FORWARDING = ("nvswitch", "pcie_switch", "cpu")
 
 
+_RULES = {
+    "independent": kernels.INDEPENDENT,
+    "shared": kernels.SHARED,
+    "d_mod_k": kernels.STATIC,
+    "pinned_destination": kernels.STATIC,
+    "pinned_source": kernels.STATIC,
+}
+RULES = tuple(_RULES)
+
+
 @dataclass(frozen=True)
 class Routes:
     """Links of many connections in CSR form: connection c uses links[start[c]:start[c + 1]].
@@ -56,11 +66,18 @@ class Router:
         routes = self.routes(np.array([a]), np.array([b]), np.array([channel]), np.array([key], np.uint64))
         return routes.links.tolist() if routes.reachable[0] else None
 
-    def routes(self, source, destination, channel, keys, spray: bool = False) -> Routes:
+    def routes(self, source, destination, channel, keys, spray: bool = False, rule: str = "independent") -> Routes:
         """Routes of many connections.
 
         source, destination: device ids; channel: numbers that tell parallel connections of a pair apart; keys [uint64]:
-        choose among equal-cost next hops of the fabric, unless `spray` splits over all of them.
+        choose among equal-cost next hops of the fabric, unless `spray` splits over all of them. With `keys` of shape
+        [connections, n] every connection has n routes, which stand one after the other; one that sits on the fabric
+        itself leaves by the same link on all of them.
+
+        rule: how a device chooses, one of RULES: by hash of key and device (independent), by hash of the key alone
+        (shared: switches of all tiers choose alike), or without a hash: by the number of the destination modulo the
+        number of choices, then by its quotient (d_mod_k); by the port of the destination at its leaf, then by the
+        number of the leaf (pinned_destination, pinned_source).
         """
         legs = _Legs()
         up, down = np.zeros(len(source), np.int64), np.zeros(len(source), np.int64)
@@ -75,11 +92,21 @@ class Router:
                 else:
                     first, origin[c], target[c], last = ends
                     up[c], down[c] = legs.add(first), legs.add(last)
-        rows = kernels.fabric_routes(origin, target, keys, spray, *self._fabric, self.usable)
+        first = keys = np.asarray(keys, np.uint64)
+        if keys.ndim == 2:
+            count = keys.shape[1]
+            bare = np.asarray(source) == origin
+            first = np.where(bare[:, None], keys[:, :1], keys).ravel()
+            keys = keys.ravel()
+            origin, target, lost, up, down = (np.repeat(column, count) for column in (origin, target, lost, up, down))
+        digits, rests = self._static(rule, origin, target)
+        rows = kernels.fabric_routes(
+            origin, target, _RULES[rule], first, keys, digits, rests, spray, *self._fabric, self.usable
+        )
         rows[1][lost] = -1
         start, links, shares = kernels.joined(up, down, *legs.csr(), *rows)
-        owner = np.repeat(np.arange(len(source)), np.diff(start))
-        latency = np.bincount(owner, shares * self.topology.latencies[links], len(source))
+        owner = np.repeat(np.arange(len(origin)), np.diff(start))
+        latency = np.bincount(owner, shares * self.topology.latencies[links], len(origin))
         return Routes(start, links, shares, rows[1] >= 0, latency)
 
     def nics(self, device: int) -> list[int]:
@@ -87,6 +114,55 @@ class Router:
         if device not in self._nics:
             self._nics[device] = self._nearest_nics(device)
         return self._nics[device]
+
+    def attachments(self) -> np.ndarray:
+        """Where devices other than switches hang: the one switch that leads to them, themselves where several do or
+        one does by several links, -1 where none does [int64 per device]."""
+        links, devices = self.topology.links, self.topology.devices
+        last = np.full(len(devices), -1, np.int64)
+        for i, link in enumerate(links):
+            if link.kind in FABRIC_KINDS and self.usable[i] and devices[link.destination].kind != "switch":
+                far = link.destination
+                last[far] = link.source if last[far] < 0 and devices[link.source].kind == "switch" else far
+        return last
+
+    def next_hops(self, targets) -> tuple[np.ndarray, np.ndarray]:
+        """Equal-cost next hops at every switch towards every one of the devices `targets`.
+
+        Returns (place [int32[devices, targets]], sets [int32]): with i = place[device, target] the links are
+        sets[i + 2 : i + 2 + sets[i]]; 0: none. The place behind the number is free for the caller. A switch has one
+        set of places for all targets that it reaches by the same links.
+        """
+        return kernels.next_hops(np.asarray(targets, np.int64), *self._fabric, self.usable)
+
+    def _static(self, rule: str, origin, target) -> tuple[np.ndarray, np.ndarray]:
+        """What the rules without a hash choose by: (digits, rest), see `routing_kernels.chosen_path`."""
+        none = np.full(len(origin), -1, np.int64)
+        if rule in ("independent", "shared"):
+            return none, none
+        number, port, leaf = self._numbers
+        if rule == "d_mod_k":
+            return number[target], none
+        end = target if rule == "pinned_destination" else origin
+        return port[end], leaf[end]
+
+    @cached_property
+    def _numbers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every device on the fabric, counted leaf by leaf: its number, that of its port at its leaf, its leaf's."""
+        links = self.topology.links
+        leaf_of: dict[int, int] = {}
+        for link in links:
+            if link.kind in FABRIC_KINDS and self._fabric_end[link.source]:
+                leaf_of.setdefault(link.source, link.destination)
+        number, port, leaf = np.zeros((3, len(self.topology.devices)), np.int64)
+        order = sorted(leaf_of, key=lambda device: (leaf_of[device], device))
+        leaves = {switch: i for i, switch in enumerate(dict.fromkeys(leaf_of[device] for device in order))}
+        taken = dict.fromkeys(leaves, 0)
+        for i, device in enumerate(order):
+            switch = leaf_of[device]
+            number[device], port[device], leaf[device] = i, taken[switch], leaves[switch]
+            taken[switch] += 1
+        return number, port, leaf
 
     # -- inside a server ----------------------------------------------------------------------------------
 
@@ -231,6 +307,11 @@ class Router:
         return graph
 
     # -- the fabric ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def _fabric_end(self) -> np.ndarray:
+        """Devices other than switches: the ends of fabric links that send and receive, working or not."""
+        return np.array([d.kind != "switch" for d in self.topology.devices])
 
     @cached_property
     def _on_fabric(self) -> np.ndarray:

@@ -38,16 +38,33 @@ def is_next_hop(link, device, target, hops, destination, forwards, usable):
     return usable[link] and hops[neighbour] == hops[device] - 1 and (neighbour == target or forwards[neighbour])
 
 
+INDEPENDENT, SHARED, STATIC = range(3)  # how a device chooses among equal-cost next hops
+
+
 @njit
-def hashed_path(origin, target, key, hops, leave_start, leave_link, destination, forwards, usable, path):
-    """Write into `path` the links from origin to target, one equal-cost next hop chosen per device by hash."""
+def chosen_path(
+    origin, target, rule, first_key, key, digits, rest, hops, leave_start, leave_link, destination, forwards, usable, path
+):  # fmt: skip
+    """Write into `path` the links from origin to target, one equal-cost next hop per device. Returns their number.
+
+    INDEPENDENT: by hash of key and device (at the origin of `first_key`); SHARED: by hash of the key alone. STATIC: by
+    `digits` modulo the number of choices, then by the quotient, or by `rest` where that is not negative.
+    """
     device, length = origin, 0
     while device != target:
         choices = 0
         for i in range(leave_start[device], leave_start[device + 1]):
             if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
                 choices += 1
-        pick = np.int64(mix(key ^ mix(np.uint64(device))) % np.uint64(choices))
+        drawn = first_key if device == origin else key
+        if rule == STATIC:
+            pick = digits % choices
+            if choices > 1:
+                digits, rest = rest if rest >= 0 else digits // choices, np.int64(-1)
+        elif rule == SHARED:
+            pick = np.int64(mix(drawn) % np.uint64(choices))
+        else:
+            pick = np.int64(mix(drawn ^ mix(np.uint64(device))) % np.uint64(choices))
         for i in range(leave_start[device], leave_start[device + 1]):
             if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
                 if pick == 0:
@@ -106,7 +123,11 @@ def _grown(array, needed):
 def fabric_routes(
     origins,
     targets,
+    rule,
+    first_keys,
     keys,
+    digits,
+    rests,
     spray,
     leave_start,
     leave_link,
@@ -119,8 +140,8 @@ def fabric_routes(
 ):
     """Routes of many connections, as (start, length, links, shares); length -1: unreachable.
 
-    origins, targets: device ids; keys [uint64] choose among equal-cost hops unless `spray`. Connections are walked
-    target by target, so that one breadth-first search serves all of them.
+    origins, targets: device ids; rule, keys [uint64], digits and rests choose among equal-cost hops unless `spray` (see
+    `chosen_path`). Connections are walked target by target, so that one breadth-first search serves all of them.
     """
     order = np.argsort(targets, kind="mergesort")
     start = np.zeros(len(origins), np.int64)
@@ -146,7 +167,10 @@ def fabric_routes(
                 origin, target, hops, leave_start, leave_link, destination, forwards, usable, path, path_shares
             )
         else:
-            n = hashed_path(origin, target, keys[c], hops, leave_start, leave_link, destination, forwards, usable, path)
+            n = chosen_path(
+                origin, target, rule, first_keys[c], keys[c], digits[c], rests[c], hops, leave_start, leave_link,
+                destination, forwards, usable, path,
+            )  # fmt: skip
         if used + n > len(links):
             links, shares = _grown(links, used + n), _grown(shares, used + n)
         start[c] = used
@@ -156,6 +180,58 @@ def fabric_routes(
             shares[used + i] = path_shares[i]
         used += n
     return start, length, links[:used], shares[:used]
+
+
+@njit
+def _same_set(sets, place, links, count):
+    if sets[place] != count:
+        return False
+    for i in range(count):
+        if sets[place + 2 + i] != links[i]:
+            return False
+    return True
+
+
+@njit
+def next_hops(targets, leave_start, leave_link, enter_start, enter_link, source, destination, forwards, usable):
+    """Equal-cost next hops at every forwarding device towards every target (see `routing.Router.next_hops`).
+
+    Sets of one device form a list, so that targets with the same next hops share one.
+    """
+    place = np.zeros((len(forwards), len(targets)), np.int32)
+    sets = np.zeros(64 + 4 * len(leave_link), np.int32)
+    following = np.zeros(len(sets), np.int32)  # of a set: the next set of its device
+    newest = np.zeros(len(forwards), np.int32)
+    links = np.empty(len(leave_link) + 1, np.int32)
+    used = 1
+    for t in range(len(targets)):
+        target = targets[t]
+        hops = hops_to(target, enter_start, enter_link, source, forwards, usable)
+        for device in range(len(forwards)):
+            if not forwards[device] or hops[device] <= 0:
+                continue
+            count = 0
+            for i in range(leave_start[device], leave_start[device + 1]):
+                if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
+                    links[count] = leave_link[i]
+                    count += 1
+            known = newest[device]
+            while known > 0 and not _same_set(sets, known, links, count):
+                known = following[known]
+            if known == 0:
+                if used + count + 2 > len(sets):
+                    sets = _grown(sets, used + count + 2)
+                    following = _grown(following, len(sets))
+                known = used
+                sets[known] = count
+                sets[known + 1] = 0
+                for i in range(count):
+                    sets[known + 2 + i] = links[i]
+                following[known] = newest[device]
+                newest[device] = known
+                used += count + 2
+            place[device, t] = known
+    return place, sets[:used].copy()
 
 
 @njit
