@@ -26,6 +26,7 @@ KIND_COLORS = {
     "send_recv": "#CC79A7",
     "broadcast": "#7B5EA7",
     "reduce": "#8C6D1F",
+    "traffic": "#A23B72",
 }
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7B5EA7", "#222222")
 

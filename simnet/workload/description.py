@@ -11,6 +11,8 @@ from simnet.workload.models import WORKLOADS
 from simnet.workload.models.precision import Precision
 from simnet.workload.task_graph import STREAMS
 
+_WRITTEN = {name: kind for name, kind in KINDS.items() if name != "traffic"}  # a table of flows is a workload
+
 
 class ComputeTask(Params):
     """What a kernel does: operations and bytes moved, which its GPU turns into a time, or the time itself."""
@@ -39,7 +41,7 @@ TransferTask = create_model(
 class CollectiveTask(Params):
     """A collective among the ranks of its task."""
 
-    kind: row_name(KINDS) = Field(description="the kind of collective")
+    kind: row_name(_WRITTEN) = Field(description="the kind of collective")
     size: Size | None = Field(None, description="message size, as nccl-tests means it")
     algorithm: row_name(ALGORITHMS) | None = Field(None, description="how it goes; default depends on the kind")
     root: NonNegativeInt | None = Field(None, description="rank of the root; default the first of the task's ranks")

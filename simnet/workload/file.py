@@ -1,4 +1,4 @@
-"""A workload in a YAML file of its own: a task graph written by hand, or parameters of a generator to share.
+"""A workload in a file of its own: a task graph written by hand, parameters of a generator, or another program's flows.
 
     ranks: 2
     tasks:
@@ -9,10 +9,13 @@
 A task runs on all ranks unless it says otherwise. On each of its ranks it waits for the tasks named in `after`: for the
 one on the same rank if there is one, else for all of them. Tasks of one rank and stream run in the order of the file.
 The other form has a `workload` with a `kind`, as an experiment has it, and runs on as many ranks as the job gives it.
+Files that are not YAML are those of `importers`.
 """
 
 from functools import cached_property
 from itertools import accumulate
+
+from pydantic import Field, NonNegativeInt
 
 from simnet import reader
 from simnet.errors import InputError
@@ -20,11 +23,29 @@ from simnet.params import FileParams, nearest
 from simnet.reader import Location
 from simnet.workload.collectives import algorithm_of
 from simnet.workload.description import CollectiveTask, Task, WorkloadContent
+from simnet.workload.importers import IMPORTERS, Imported, format_of, htsim
+from simnet.workload.models.traffic import single_operation
 from simnet.workload.task_graph import STREAMS, Operation, TaskGraph, TaskGraphBuilder
 
 
 class WorkloadFile(FileParams):
-    """A workload from a YAML file: a task graph written by hand, or a generated one."""
+    """A workload from a file: simnet's own YAML, a connection matrix of htsim (.cm, .tm), or flows of ns-3 (.txt)."""
+
+    start_unit: htsim.StartUnit = Field(
+        "us",
+        description="unit of starts in a connection matrix: us as uet-htsim has it, or ps as csg-htsim has it",
+    )
+    first_host: NonNegativeInt = Field(0, description="node number of rank 0 in flows of ns-3")
+
+    @cached_property
+    def imported(self) -> Imported | None:
+        """The flows of another program's file, None for YAML. Raises InputError."""
+        name = format_of(self.file)
+        options = {"htsim": {"start_unit": self.start_unit}, "ns3_flows": {"first_host": self.first_host}}.get(name, {})
+        for option in ("start_unit", "first_host"):
+            if option in self.model_fields_set and option not in options:
+                raise InputError(f"{self.file}: {option} is not for this kind of file")
+        return None if name is None else IMPORTERS[name](self.file, **options)
 
     @cached_property
     def content(self) -> WorkloadContent:
@@ -42,15 +63,19 @@ class WorkloadFile(FileParams):
     @property
     def ranks(self) -> int | None:
         """Number of ranks that a task graph is written for; None: any."""
-        return self.content.ranks
+        return self.content.ranks if self.imported is None else self.imported.ranks
 
     def build(self, ranks: int) -> TaskGraph:
         """The task graph. Raises InputError where the file has problems or is written for another number of ranks."""
+        if self.ranks not in (None, ranks):
+            raise InputError(f"{self.file}: is written for {self.ranks} ranks, the job has {ranks}")
+        if self.imported is not None:
+            if problem := self.imported.flows.problem(ranks):
+                raise InputError(f"{self.file}: {problem}")
+            return single_operation(self.imported.flows, ranks, self.imported.label)
         content = self.content
         if content.workload is not None:
             return content.workload.build(ranks)
-        if ranks != content.ranks:
-            raise InputError(f"{self.file}: is written for {content.ranks} ranks, the job has {ranks}")
         graph = TaskGraphBuilder(ranks, content.precision)
         members = {task.name: task.members(ranks) for task in content.tasks}
         # the builder numbers tasks in order, so later ones can be named before they are added

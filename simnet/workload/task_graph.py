@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from simnet.errors import InputError
+from simnet.workload.traffic import Traffic
 
 STREAMS = ("compute", "communication")
 COMPUTE, COMMUNICATION = range(2)
@@ -23,9 +24,9 @@ class Operation:
 
     kind: a row of `collectives.KINDS`. size [bytes]: as nccl-tests means it. ranks: members, in the order of their
     numbers inside the operation. algorithm: a row of `collectives.ALGORITHMS`. root: member number of the
-    root of a rooted kind. matrix [bytes]: for all_to_all_v, what member i sends to member j. communicator: operations
-    of one communicator share the connections of a pair of ranks. label: printed in tables. A transfer is a send_recv of
-    two ranks.
+    root of a rooted kind. matrix [bytes]: for all_to_all_v, what member i sends to member j. traffic: for traffic, its
+    flows. communicator: operations of one communicator share the connections of a pair of ranks. label: printed in
+    tables. A transfer is a send_recv of two ranks.
     """
 
     kind: str
@@ -36,6 +37,7 @@ class Operation:
     matrix: tuple[tuple[float, ...], ...] | None = None
     communicator: str = "world"
     label: str = ""
+    traffic: Traffic | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from simnet.workload.collectives import (
     hierarchical,
     pairwise,
     ring,
+    traffic,
 )
 from simnet.workload.collectives.group import Group
 from simnet.workload.collectives.kinds import KINDS, Kind
@@ -82,6 +83,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         all_to_all=hierarchical.all_to_all,
         all_to_all_v=hierarchical.all_to_all,
     ),
+    "scheduled": Algorithm(traffic, traffic=traffic.traffic),
 }
 
 
@@ -137,6 +139,8 @@ def _problem(operation: Operation, members: int) -> str | None:
         matrix = np.asarray(operation.matrix, float) if _is_square(operation.matrix, members) else None
         if matrix is None or not np.all(np.isfinite(matrix) & (matrix >= 0)):
             return f"matrix must have {members} rows of {members} finite sizes of at least 0"
+    if operation.kind == "traffic":
+        return "needs a table of flows" if operation.traffic is None else operation.traffic.problem(members)
     return None
 
 

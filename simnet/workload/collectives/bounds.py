@@ -9,6 +9,7 @@ m of n members inside, with S as in `KINDS`:
 - all_gather: m / n S out, (n - m) / n S in; reduce_scatter the other way round.
 - broadcast: S out of a set with the root, S into any other; reduce the other way round.
 - all_to_all, all_to_all_v, send_recv: what the members inside send to those outside, and back.
+- traffic: the same, from the earliest start of a flow on; and no flow can have arrived before it starts.
 
 Latency is left out. Where a collective reads and writes at the same time, in and out count separately.
 """
@@ -19,6 +20,7 @@ import numpy as np
 
 from simnet.topology.topology import Topology
 from simnet.workload.task_graph import Operation
+from simnet.workload.traffic import Traffic
 
 
 class Bounds:
@@ -50,6 +52,9 @@ class Bounds:
         bound = float(times.max(initial=0.0))
         if operation.kind == "all_reduce" and not self.switches_reduce:
             bound = max(bound, 2 * (len(devices) - 1) * operation.size / cuts.egress)
+        if operation.kind == "traffic" and len(operation.traffic):
+            start = operation.traffic.start
+            bound = max(float(start.min()) + bound, float(start.max()))
         return bound
 
     def _cuts_of(self, devices: tuple[int, ...]) -> "_Cuts":
@@ -128,7 +133,15 @@ def _crossing(operation: Operation, cuts: _Cuts) -> tuple[np.ndarray, np.ndarray
             matrix, inside = np.asarray(operation.matrix, np.float64), cuts.members.astype(np.float64)
             sent, received = inside @ matrix, inside @ matrix.T
             return (sent * (1 - inside)).sum(axis=1), (received * (1 - inside)).sum(axis=1)
+        case "traffic":
+            return _between(operation.traffic, cuts.members), _between(operation.traffic, ~cuts.members)
         case "send_recv":
             first, second = cuts.members[:, 0], cuts.members[:, 1]
             return np.where(first & ~second, size, 0.0), np.where(second & ~first, size, 0.0)
     raise ValueError(f"no bound for {operation.kind}")
+
+
+def _between(traffic: Traffic, inside: np.ndarray) -> np.ndarray:
+    """Bytes that flows carry from members inside each set to members outside it."""
+    source, destination, size = traffic.source, traffic.destination, traffic.size
+    return np.array([size[members[source] & ~members[destination]].sum() for members in inside])

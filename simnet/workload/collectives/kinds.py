@@ -71,4 +71,8 @@ KINDS: dict[str, Kind] = {
         "The first of two ranks sends S bytes to the second.",
         _one, "direct", _one,
     ),
+    "traffic": Kind(
+        "Flows between pairs of ranks, each with its own size and start; S is the largest buffer of a rank.",
+        _one, "scheduled", None,
+    ),
 }  # fmt: skip

@@ -7,7 +7,9 @@ from simnet.params import Params
 from simnet.workload.models.collective import Collective
 from simnet.workload.models.data_parallel import DataParallel
 from simnet.workload.models.embedding import EmbeddingAllToAll
+from simnet.workload.models.flows import Flows
 from simnet.workload.models.networks import MODELS
+from simnet.workload.models.traffic import TrafficPattern
 
 __all__ = ["MODELS", "WORKLOADS"]
 
@@ -15,4 +17,6 @@ WORKLOADS: dict[str, type[Params]] = {
     "collective": Collective,
     "data_parallel": DataParallel,
     "embedding_all_to_all": EmbeddingAllToAll,
+    "traffic": TrafficPattern,
+    "flows": Flows,
 }

@@ -6,16 +6,21 @@ import numpy as np
 
 from simnet.flow_graph import FlowGraph
 from simnet.workload.collectives import KINDS, Group, Operation, algorithms_for, lower
+from simnet.workload.traffic import traffic
 
 CASES = [(kind, algorithm) for kind in KINDS for algorithm in algorithms_for(kind)]
 
 
 def operation(kind: str, algorithm: str, members: int, size: float, root: int = 0) -> Operation:
-    """An operation of `size` bytes; an all_to_all_v in which i sends j (1 + i + 2 j) / n of it."""
+    """An operation of `size` bytes: an all_to_all_v in which i sends j (1 + i + 2 j) / n of it, traffic of all pairs."""
     matrix = None
     if kind == "all_to_all_v":
         matrix = tuple(tuple((1.0 + i + 2 * j) * size / members for j in range(members)) for i in range(members))
-    return Operation(kind, size, tuple(range(members)), algorithm, root, matrix)
+    table = None
+    if kind == "traffic":
+        source, destination = np.nonzero(~np.eye(members, dtype=bool))
+        table = traffic(source, destination, size / members)
+    return Operation(kind, size, tuple(range(members)), algorithm, root, matrix, traffic=table)
 
 
 def lowered(group: Group, kind: str, algorithm: str, size: float, root: int = 0) -> FlowGraph:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from simnet.topology.topology import Topology
 from simnet.workload.collectives import KINDS, Operation
 from simnet.workload.collectives.bounds import Bounds, lower_bound
+from simnet.workload.traffic import traffic
 from tests.workload.collectives.execution import CASES, lowered, operation
 from tests.workload.systems import FABRIC, NVLINK, group, servers, star
 
@@ -13,9 +14,9 @@ SIZE = 1e9
 S_B = SIZE / FABRIC  # the time of S bytes on one cable
 
 
-def bound(topology, kind, members=None, size=SIZE, root=0, matrix=None, rates=None):
+def bound(topology, kind, members=None, size=SIZE, root=0, matrix=None, rates=None, table=None):
     gpus = topology.gpus if members is None else [topology.gpus[m] for m in members]
-    wanted = Operation(kind, size, tuple(range(len(gpus))), "any", root, matrix)
+    wanted = Operation(kind, size, tuple(range(len(gpus))), "any", root, matrix, traffic=table)
     return lower_bound(wanted, gpus, topology, rates)
 
 
@@ -118,7 +119,16 @@ def test_one_member_or_no_bytes_take_no_time():
     for kind in KINDS:
         matrix = ((0.0,) * 3,) * 3 if kind == "all_to_all_v" else None
         assert bound(star(3), kind, [1], matrix=((7.0,),)) == 0
-        assert bound(star(3), kind, [0, 1] if kind == "send_recv" else None, size=0.0, matrix=matrix) == 0
+        table = traffic([0], [1], 0.0) if kind == "traffic" else None
+        members = [0, 1] if kind == "send_recv" else None
+        assert bound(star(3), kind, members, size=0.0, matrix=matrix, table=table) == 0
+
+
+def test_traffic_cannot_arrive_before_it_starts():
+    # 2 S out of rank 0 and 1 S into it, from 1 s on
+    table = traffic([0, 0, 1], [1, 2, 0], SIZE, [1.0, 1.5, 2.0])
+    assert bound(star(3), "traffic", table=table) == pytest.approx(max(1.0 + 2 * S_B, 2.0))
+    assert bound(star(3), "traffic", table=traffic([0, 1], [1, 2], [SIZE, 1.0], [0.0, 5.0])) == pytest.approx(5.0)
 
 
 @given(st.sampled_from(CASES), st.integers(2, 12), st.floats(1.0, 1e9), st.integers(0, 11))
