@@ -485,6 +485,38 @@ def credit_back(port, ports, packets, heap, world):
     free_packet(slot, packets, world)
 
 
+@kernel_inline
+def sample(ports, connections, samples, probes, world):
+    """Note counters of the port whose turn it is; after the last one set the next time, and thin out a full table.
+
+    The port has been served, so what it has sent and what waits in it are those of this very moment.
+    """
+    w = world[0]
+    most = len(samples) // len(ports)
+    p = ports[w.sample_port]
+    s = samples[w.samples * len(ports) + w.sample_port]
+    s.bytes = p.bytes_out - max(p.busy_until - w.now, 0) / p.ps_per_byte
+    s.area = p.area + np.float64(p.data_bytes) * np.float64(w.now - p.area_since)
+    w.sample_port += 1
+    if w.sample_port < len(ports):
+        return
+    chosen = len(probes) // most
+    for c in range(min(chosen, len(connections))):
+        k, row = connections[c], probes[w.samples * chosen + c]
+        row.window, row.rate, row.inflight, row.rtt = k.window, k.rate, k.inflight, k.rtt
+    w.sample_port = 0
+    w.samples += 1
+    if w.samples == most:
+        for i in range(most // 2):
+            for port in range(len(ports)):
+                samples[i * len(ports) + port] = samples[(2 * i + 1) * len(ports) + port]
+            for c in range(chosen):
+                probes[i * chosen + c] = probes[(2 * i + 1) * chosen + c]
+        w.samples = most // 2
+        w.sample_step *= 2
+    w.sample_next += w.sample_step
+
+
 @kernel
 def next_event(heap, timers, world):
     """Time of the next event [ps]; NEVER: none."""
@@ -498,12 +530,13 @@ def next_event(heap, timers, world):
 def advance(
     until, budget, spare_events, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links,
     params, balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions,
-    timers, record,
+    timers, record, samples, probes,
 ):  # fmt: skip
     """Go on to `until` [ps], to the first instant with completions, or for `budget` events.
 
     Nothing is taken off a queue unless there is room for what follows, so the caller may enlarge a table and call
-    again. `record` [ps, two per flow, or empty] receives start and delivery times.
+    again. `record` [ps, two per flow, or empty] receives start and delivery times, `samples` and `probes` what ports
+    and connections were like at equal intervals.
     """
     w = world[0]
     first = w.events
@@ -519,6 +552,14 @@ def advance(
             return MORE_PACKETS
         if w.heap + spare_events > len(heap):
             return MORE_EVENTS
+        if time > w.sample_next:
+            w.now = w.sample_next
+            serve(
+                w.sample_port, w.now, ports, devices, packets, connections, messages, bits, paths, params, balancers,
+                records, heap, world, graphs, flows, successors, timers,
+            )  # fmt: skip
+            sample(ports, connections, samples, probes, world)
+            continue
         w.now = time
         w.events += 1
         if w.timers > 0 and np.int64(timers[0].time) <= time:

@@ -9,8 +9,9 @@ from simnet import hashing
 from simnet.flow_graph import FlowGraph
 from simnet.network.connections import identity
 from simnet.network.model import UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
-from simnet.network.packet_level import kernel
+from simnet.network.packet_level import kernel, statistics
 from simnet.network.packet_level.fabric import device_table, port_table
+from simnet.network.packet_level.sampling import Sampling
 from simnet.network.packet_level.settings import Settings
 from simnet.network.packet_level.state import (
     CONNECTION,
@@ -44,11 +45,15 @@ class PacketModel:
         seed: int,
         policies: Policies | None = None,
         changes: Sequence[LinkChange] = (),
-        bins: int = 256,
+        bins: int = 0,
         record: bool = False,
         progress: Progress | None = None,
+        probes: int = 0,
     ):
-        """See `model.NetworkModel`. Raises InputError where policies contradict each other."""
+        """See `model.NetworkModel`; probes: connections, the first ones, that are sampled too.
+
+        Raises InputError where policies contradict each other.
+        """
         self.next_time = math.inf
         self.settings = Settings.of(policies or Policies())
         self.settings.check()
@@ -65,6 +70,7 @@ class PacketModel:
         self._world.int_hops = self.settings.int_hops
         self._graphs = StartedGraphs(self._world, record)
         self._ports = port_table(topology, self.settings)
+        self._sampling = Sampling(self._world[0], len(self._ports), bins, probes)
         self._devices, self._device_ports = device_table(topology, self.settings)
         self._packets = table(0, PACKET)
         self._records = table(1, INT)
@@ -115,16 +121,19 @@ class PacketModel:
     def report(self) -> NetworkReport:
         """See `model.NetworkModel.report`."""
         world, ports = self._world[0], self._ports
-        now = self._seconds(world.now)
-        names = ("events", "data_hops", "progress")
+        columns = statistics.of_ports(ports, int(world.now))
+        settings = self.settings.describe()
         return NetworkReport(
-            time=now,
+            time=self._seconds(world.now),
             bytes=np.array(ports.bytes_out, np.float64),
             busy=np.array(ports.busy / SECOND),
-            bin_width=max(now, 1e-9),
-            bins=np.array(ports.bytes_out, np.float64)[:, None],
-            counts={name: int(world[name]) for name in names},
+            counts={name: int(world[name]) for name in ("events", "data_hops", "progress")},
             flows=self._graphs.recorded(),
+            settings=settings,
+            ports=columns,
+            transport=statistics.of_connections(self._connections, world),
+            unused=statistics.never_acted(self.settings, ports),
+            **self._sampling.columns(ports, columns["queue_area"], int(world.now)),
         )
 
     # -- connections --------------------------------------------------------------------------------------
@@ -198,7 +207,7 @@ class PacketModel:
                 self._packets, self._connections, self._messages, self._bits, self._paths, self._path_links,
                 self._params, self._balancers, self._records, self._settings_row, self._feedback, self._heap,
                 self._world, graphs.rows, graphs.flows, graphs.successors, graphs.pending, graphs.completions,
-                graphs.timers, graphs.times,
+                graphs.timers, graphs.times, self._sampling.samples, self._sampling.probes,
             )  # fmt: skip
             if outcome == kernel.MORE_PACKETS:
                 self._more_packets(2 * len(self._packets))

@@ -64,6 +64,8 @@ def receive(slot, now, connections, params, messages, bits, packets, paths, sett
         messages[message].arrived += 1
         if messages[message].arrived == messages[message].packets:
             complete = message
+    elif k.transport != GO_BACK_N or sequence < k.expected:
+        world[0].duplicates += 1
     kind = ACK
     if k.transport == GO_BACK_N and not new and sequence > k.expected:
         if k.nacked == k.expected and now - k.nack_time < NACK_INTERVAL:

@@ -159,6 +159,7 @@ def next_packet(c, start, connections, messages, bits, packets, paths, balancers
     k.last_size = p.bytes
     if again:
         k.resent_packets += 1
+        k.resent_bytes += p.bytes
     if fresh:
         k.next_sequence = sequence + 1
         k.highest = max(k.highest, k.next_sequence)

@@ -20,8 +20,10 @@ WORLD = np.dtype(
         ("events", "i8"),
         ("data_hops", "i8"),  # data packets x links, retransmissions included
         ("progress", "i8"),  # packets that were new to their receiver
+        ("duplicates", "i8"),  # packets that it had already
         ("int_hops", "i8"),  # INT records kept per packet, 0: none
-        ("sample_next", "i8"),  # [ps]
+        ("sample_next", "i8"),  # [ps] time of the next sample
+        ("sample_port", "i8"),  # that it reads next
         ("sample_step", "i8"),  # [ps], 0: no samples
         ("samples", "i8"),
     ],
@@ -151,6 +153,11 @@ FEEDBACK = np.dtype(
     align=True,
 )
 
+# What is kept of every port at equal intervals of time, sample by sample: counters up to then.
+SAMPLE = np.dtype([("bytes", "f8"), ("area", "f8")], align=True)
+# The same of the first connections.
+PROBE = np.dtype([("window", "f8"), ("rate", "f8"), ("inflight", "f8"), ("rtt", "f8")], align=True)
+
 # A flow of a started graph while it is being sent; row f belongs to flow f.
 MESSAGE = np.dtype(
     [
@@ -210,6 +217,7 @@ CONNECTION = np.dtype(
         ("header", "f8"),  # [bytes]
         ("sent_bytes", "f8"),
         ("resent_packets", "i8"),
+        ("resent_bytes", "i8"),
         ("timeouts", "i8"),
         ("choice", "f8", (8,)),  # scratch of the load balancer
         ("cc", "f8", (CC_SLOTS,)),  # scratch of the congestion control
