@@ -6,7 +6,7 @@ from simnet.topology.topology import Topology
 
 
 class TopologyFile(FileParams):
-    """A topology from a file: simnet's own YAML, or NCCL's topology XML."""
+    """A topology from a file: simnet's own YAML, NCCL's topology XML, htsim's .topo, or topology.txt of ns-3."""
 
     def build(self) -> Topology:
         """Read the file in the format that the end of its name tells. Raises InputError."""

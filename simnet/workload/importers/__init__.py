@@ -6,7 +6,8 @@ Adding a format: a file with `read(path) -> Imported`, and a row here.
 from pathlib import Path
 
 from simnet.errors import InputError
-from simnet.workload.importers import htsim, lines, ns3
+from simnet.reader import lines
+from simnet.workload.importers import htsim, ns3
 from simnet.workload.importers.imported import Imported
 
 __all__ = ["IMPORTERS", "SUFFIXES", "Imported", "format_of"]

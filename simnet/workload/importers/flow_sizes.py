@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from simnet.reader import lines
 from simnet.workload.flow_sizes import FlowSizes
-from simnet.workload.importers import lines
 
 _WHOLE = 1e-3  # how far from 100 % the last line may be
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Literal
 
 from simnet.params import nearest
-from simnet.workload.importers import lines
+from simnet.reader import lines
+from simnet.reader.lines import Line
 from simnet.workload.importers.imported import Imported
-from simnet.workload.importers.lines import Line
 from simnet.workload.traffic import traffic
 
 StartUnit = Literal["us", "ps"]

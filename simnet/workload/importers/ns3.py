@@ -7,7 +7,7 @@ the last flow is comment.
 
 from pathlib import Path
 
-from simnet.workload.importers import lines
+from simnet.reader import lines
 from simnet.workload.importers.imported import Imported
 from simnet.workload.traffic import traffic
 

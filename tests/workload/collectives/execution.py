@@ -12,7 +12,7 @@ CASES = [(kind, algorithm) for kind in KINDS for algorithm in algorithms_for(kin
 
 
 def operation(kind: str, algorithm: str, members: int, size: float, root: int = 0) -> Operation:
-    """An operation of `size` bytes: an all_to_all_v in which i sends j (1 + i + 2 j) / n of it, traffic of all pairs."""
+    """An operation of `size` bytes; all_to_all_v: i sends j (1 + i + 2 j) / n of it; traffic: of all pairs."""
     matrix = None
     if kind == "all_to_all_v":
         matrix = tuple(tuple((1.0 + i + 2 * j) * size / members for j in range(members)) for i in range(members))
