@@ -329,7 +329,7 @@ def missing_before(c, number, now, connections, messages, bits, row):
 @kernel_inline
 def arrive(
     port, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params, balancers,
-    records, settings, feedback, heap, world, graphs, flows, successors, pending, completions, timers,
+    records, settings, feedback, heap, world, graphs, flows, successors, pending, completions, timers, record,
 ):  # fmt: skip
     """The packet at the head of a wire has reached the far end."""
     p = ports[port]
@@ -371,6 +371,8 @@ def arrive(
     )
     if complete >= 0:
         world[0].messages -= 1
+        if len(record) > 0:
+            record[2 * complete + 1] = now
         release(complete, False, np.float64(now), graphs, flows, successors, connections, timers, world)
         count_off(complete, graphs, flows, connections, pending, completions, world)
     if answered:
@@ -432,6 +434,7 @@ def begin(flow, now, connections, messages, bits, params, flows, ports, heap, wo
 def handle(
     number, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
     balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions, timers,
+    record,
 ):  # fmt: skip
     """Process the first event of the heap."""
     kind, port = number // len(ports), number % len(ports)
@@ -439,7 +442,7 @@ def handle(
         arrive(
             port, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
             balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions,
-            timers,
+            timers, record,
         )  # fmt: skip
         return
     pop(heap, world)
@@ -577,6 +580,8 @@ def advance(
                     balancers, records, heap, world, graphs, flows, successors, timers,
                 )  # fmt: skip
             else:
+                if len(record) > 0:
+                    record[2 * flow + 1] = time
                 release(flow, True, np.float64(time), graphs, flows, successors, connections, timers, world)
                 release(flow, False, np.float64(time), graphs, flows, successors, connections, timers, world)
                 count_off(flow, graphs, flows, connections, pending, completions, world)
@@ -585,5 +590,5 @@ def advance(
         handle(
             number, time, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
             balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions,
-            timers,
+            timers, record,
         )  # fmt: skip

@@ -128,13 +128,17 @@ class PacketModel:
             bytes=np.array(ports.bytes_out, np.float64),
             busy=np.array(ports.busy / SECOND),
             counts={name: int(world[name]) for name in ("events", "data_hops", "progress")},
-            flows=self._graphs.recorded(),
+            flows=self._recorded(),
             settings=settings,
             ports=columns,
             transport=statistics.of_connections(self._connections, world),
             unused=statistics.never_acted(self.settings, ports),
             **self._sampling.columns(ports, columns["queue_area"], int(world.now)),
         )
+
+    def _recorded(self) -> dict[str, np.ndarray]:
+        flows = self._graphs.recorded()
+        return flows | {name: self._origin + flows[name] / SECOND for name in ("start", "end") if name in flows}
 
     # -- connections --------------------------------------------------------------------------------------
 
