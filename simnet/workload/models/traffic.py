@@ -7,7 +7,7 @@ from pydantic import Field, NonNegativeInt, create_model, model_validator
 
 from simnet.errors import InputError
 from simnet.params import Params, inside, row_name
-from simnet.units import SIZE, Size, Time
+from simnet.units import Size, Time
 from simnet.workload.task_graph import Operation, TaskGraph, TaskGraphBuilder
 from simnet.workload.traffic import Traffic, traffic
 
@@ -94,7 +94,7 @@ class TrafficPattern(Params):
 
     def build(self, ranks: int) -> TaskGraph:
         """One operation of all flows. Raises InputError where there are too few ranks for them."""
-        return single_operation(self.flows(ranks), ranks, f"{self.pattern}{self._size_in_words()}")
+        return single_operation(self.flows(ranks), ranks, self.pattern)
 
     def flows(self, ranks: int) -> Traffic:
         """The table of flows among so many ranks. Raises InputError."""
@@ -116,9 +116,6 @@ class TrafficPattern(Params):
             np.append(size, [self.size if pair.size is None else pair.size for pair in self.pairs]),
             np.append(start, [self.start if pair.start is None else pair.start for pair in self.pairs]),
         )
-
-    def _size_in_words(self) -> str:
-        return "" if self.size is None else f" {SIZE.format(self.size)}"
 
 
 def single_operation(flows: Traffic, ranks: int, label: str) -> TaskGraph:
