@@ -17,8 +17,9 @@ def port_table(topology: Topology, settings: Settings) -> np.recarray:
     ports.delay = np.rint(topology.latencies * SECOND)
     for name in ("data_head", "data_tail", "control_head", "control_tail", "wire_head", "wire_tail", "ring"):
         ports[name] = -1
-    ports.credit_head = ports.credit_tail = -1
-    longest = 2 * max(topology.tiers, default=1) * 2 * float(topology.latencies.max(initial=0.0))
+    ports.credit_head = ports.credit_tail = ports.pull_head = -1
+    hops = 2 * max(topology.tiers, default=1)  # up and down again
+    wires = 2 * hops * float(topology.latencies.max(initial=0.0))
     for i, link in enumerate(topology.links):
         port = ports[i]
         port.node, port.far = link.source, link.destination
@@ -27,10 +28,12 @@ def port_table(topology: Topology, settings: Settings) -> np.recarray:
             port.lossless = CREDITS
             port.credits = settings.inner_buffer(link.rate, link.latency)
             continue
-        port.kmin, port.kmax, port.pmax = settings.marking(link.rate)
+        rtt = wires + hops * (settings.full_packet + settings.ack) / link.rate
+        port.kmin, port.kmax, port.pmax = settings.marking(link.rate, rtt)
         port.trims = settings.trimming
-        port.limit = settings.queue_limit(link.rate, longest)
-        port.lossless = PFC if settings.pfc else NONE
+        port.limit = settings.queue_limit(link.rate, rtt)
+        port.credits = settings.link_credits(link.rate, link.latency)
+        port.lossless = CREDITS if port.credits else PFC if settings.pfc else NONE
         port.xoff, port.xon, port.headroom = settings.pause_thresholds(link.rate, link.latency)
     return ports
 

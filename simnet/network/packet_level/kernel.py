@@ -4,7 +4,7 @@ import numpy as np
 
 from simnet.jit import kernel, kernel_inline
 from simnet.network.dependencies import START, count_off, count_successors, pop_timer, release
-from simnet.network.packet_level import congestion_control, receiver, sender
+from simnet.network.packet_level import congestion_control, pulls, receiver, sender
 from simnet.network.packet_level.heap import pop, push, replace_first
 from simnet.network.packet_level.port import (
     append,
@@ -21,6 +21,7 @@ from simnet.network.packet_level.port import (
 from simnet.network.packet_level.state import (
     ACK,
     ARRIVE,
+    CREDIT,
     CREDITS,
     DATA,
     DUE,
@@ -30,6 +31,7 @@ from simnet.network.packet_level.state import (
     PAUSE,
     PFC,
     PORT_EVENTS,
+    PULL,
     RESUME,
     SELECTIVE,
     WAKE,
@@ -258,7 +260,7 @@ def take_answer(
     slot, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, settings,
     feedback, heap, world, graphs, flows, successors, timers,
 ):  # fmt: skip
-    """An ACK or NACK is back at its sender."""
+    """An ACK, a NACK or a grant of credit has come to its sender."""
     p = packets[slot]
     c = p.connection
     k = connections[c]
@@ -267,6 +269,31 @@ def take_answer(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
+    if p.kind == CREDIT:
+        congestion_control.eqds.on_credit(k, p.acknowledged)
+        sender.arm_timeout(c, now, connections, ports, heap, world)
+    else:
+        acknowledge(slot, now, packets, connections, messages, bits, params, records, settings, feedback, ports, heap,
+                    world)  # fmt: skip
+    if k.inflight <= 0.0 and k.unacknowledged >= k.total:
+        k.deadline = NEVER
+    free_packet(slot, packets, world)
+    sender.settle(c, now, connections, messages, bits, ports, heap, world)
+    if ports[port].busy_until <= now:
+        serve(
+            port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
+            world, graphs, flows, successors, timers,
+        )  # fmt: skip
+
+
+@kernel_inline
+def acknowledge(
+    slot, now, packets, connections, messages, bits, params, records, settings, feedback, ports, heap, world
+):
+    """Take in what an ACK or NACK says."""
+    p = packets[slot]
+    c = p.connection
+    k = connections[c]
     acknowledged = 0.0
     if k.transport != GO_BACK_N and p.kind == ACK:
         acknowledged += sender.acknowledge_one(c, p.sequence, connections, messages, bits)
@@ -301,15 +328,6 @@ def take_answer(
             missing_before(c, p.sequence - settings[0].duplicates, seconds, connections, messages, bits, row)
     if k.unacknowledged > before:
         sender.arm_timeout(c, now, connections, ports, heap, world)
-    if k.inflight <= 0.0 and k.unacknowledged >= k.total:
-        k.deadline = NEVER
-    free_packet(slot, packets, world)
-    sender.settle(c, now, connections, messages, bits, ports, heap, world)
-    if ports[port].busy_until <= now:
-        serve(
-            port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
-            world, graphs, flows, successors, timers,
-        )  # fmt: skip
 
 
 @kernel
@@ -366,9 +384,12 @@ def arrive(
             settings, feedback, heap, world, graphs, flows, successors, timers,
         )  # fmt: skip
         return
+    c = packets[slot].connection
     complete, answered = receiver.receive(
         slot, now, connections, params, messages, bits, packets, paths, settings, world
     )
+    if connections[c].control_kind == congestion_control.EQDS:
+        pulls.request(c, now, connections, params, ports, heap, world)
     if complete >= 0:
         world[0].messages -= 1
         if len(record) > 0:
@@ -387,7 +408,8 @@ def time_out(c, now, connections, messages, bits, params, ports, heap, world):
     """The timeout of a connection fires: look whether anything is overdue, and send it again."""
     k = connections[c]
     k.timer = 0
-    if k.unacknowledged >= k.highest:
+    starved = k.credit <= 0.0 and k.unacknowledged < k.total
+    if k.unacknowledged >= k.highest and not starved:
         return
     if k.deadline > now:
         k.timer = k.deadline
@@ -411,6 +433,8 @@ def begin(flow, now, connections, messages, bits, params, flows, ports, heap, wo
     k = connections[c]
     if k.total == 0:
         congestion_control.start(k.control_kind, k, params[k.params], now * 1e-12)
+    elif k.next_sequence >= k.total:
+        congestion_control.wake(k.control_kind, k, params[k.params], k.unacknowledged >= k.total)
     m = messages[flow]
     size = np.int64(np.ceil(flows[flow].bytes))
     m.packets = max((size + np.int64(k.mtu) - 1) // np.int64(k.mtu), 1)
@@ -446,6 +470,12 @@ def handle(
         )  # fmt: skip
         return
     pop(heap, world)
+    grant = np.int64(-1)
+    if kind == PULL:
+        grant = pulls.next_grant(port, now, connections, params, ports, packets, paths, settings, heap, world)
+        if grant < 0:
+            return
+        port = np.int64(path_links[packets[grant].hop])
     if kind >= PORT_EVENTS:
         which = number - PORT_EVENTS * len(ports)
         c = which >> 1
@@ -468,6 +498,8 @@ def handle(
     elif kind == RESUME:
         p.paused = 0
         p.paused_time += now - p.paused_since
+    elif kind == PULL:
+        append(grant, port, now, ports, packets)
     else:
         credit_back(port, ports, packets, heap, world)
     serve(

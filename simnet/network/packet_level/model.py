@@ -28,7 +28,7 @@ from simnet.network.policies import Policies
 from simnet.network.records import grown, table
 from simnet.network.started import StartedGraphs
 from simnet.topology.routing import Router
-from simnet.topology.topology import Topology
+from simnet.topology.topology import FABRIC_KINDS, Topology
 
 _BUDGET = 1_000_000  # events between two looks at the outside world: about 0.2 s
 _NO_SECONDS = 2**62
@@ -175,7 +175,7 @@ class PacketModel:
 
     def _time(self, row, there: int, back: int) -> None:
         """Line rate, base RTT (one full packet, its acknowledgement, no queues) and timeout of a connection."""
-        full, ack = row.mtu + row.header, self.settings.packets.ack
+        full, ack = row.mtu + row.header, self.settings.ack
         rtt, slowest = 0.0, math.inf
         for start, size in ((there, full), (back, ack)):
             at = start
@@ -185,7 +185,14 @@ class PacketModel:
                 slowest = min(slowest, link.rate)
                 at += 1
         row.line_rate, row.base_rtt = slowest, rtt
+        row.pull_port = self._access_link(there)
         row.timeout = round(self.settings.timeout(rtt) * SECOND)
+
+    def _access_link(self, start: int) -> int:
+        """The last link of a path in the network, whose rate its receiver can grant to senders."""
+        links = self._path_links[start : start + int(np.argmax(self._path_links[start:] < 0))]
+        fabric = [link for link in links if self._topology.links[link].kind in FABRIC_KINDS]
+        return int(fabric[-1] if fabric else links[-1])
 
     def _walk(self, source, destination, channel, communicator: int, count: int) -> np.ndarray:
         """Starts in `path_links` of `count` paths for every connection [int64[connections, count]]; -1: none."""

@@ -1,6 +1,7 @@
 """What a user may set about packets, ports and transports; controls bring defaults for what is not set."""
 
-from typing import ClassVar
+from math import nan
+from typing import ClassVar, get_args
 
 from pydantic import Field, model_validator
 
@@ -16,6 +17,7 @@ class Packets(Params):
     payload: Size = Field(SIZE.parse("4096B"), description="payload of a full packet; RoCE's largest MTU")
     header: Size = Field(SIZE.parse("64B"), description="headers and trailers of a data packet [UET]")
     ack: Size = Field(SIZE.parse("64B"), description="an acknowledgement, NACK, grant or trimmed header [UET]")
+    int_records: Size = Field(SIZE.parse("42B"), description="INT on data packets and their acknowledgements [HPCC]")
     ack_priority: bool = Field(True, description="acknowledgements travel in the strictly served control class [HPCC]")
 
     @model_validator(mode="after")
@@ -65,6 +67,9 @@ class Ports(Params):
     alpha: float = Field(1.0, gt=0, description="part of the free buffer that one lossy queue may fill [CW]")
     ecn: Ecn | None = Field(None, description="marking; default: what the control needs")
     pfc: Pfc | None = Field(None, description="pauses; default: where the control needs a lossless network")
+    credits: Size | None = Field(
+        None, description="input buffer per link of InfiniBand's credit-based flow control, instead of pauses"
+    )
     lossless: bool | None = Field(None, description="false: no pauses even where the control brings them")
     trimming: bool | None = Field(None, description="cut the payload of what does not fit instead of dropping it")
     int_stamps: bool = Field(True, description="switches can stamp INT records, for controls that ask for them")
@@ -103,15 +108,30 @@ TRANSPORTS: dict[str, type[Transport]] = {
 
 
 class Control(Params):
-    """Base of a congestion control. It brings the transport and ports of its row where the user sets none.
-
-    Numbers of the fields, in their order, are the kernels' `params`; RATE fields scale where their text says so.
-    """
+    """Base of a congestion control. It brings the transport and ports of its row where the user sets none."""
 
     transport: ClassVar[Transport] = GoBackN()
     ports: ClassVar[Ports] = Ports(pfc=Pfc())
+    marking_bdps: ClassVar[tuple[float, float] | None] = None  # Kmin and Kmax in bandwidth-delay products
+    link_credits: ClassVar[bool] = False  # InfiniBand's flow control instead of pauses
     needs_int: ClassVar[bool] = False
     needs_trimming: ClassVar[bool] = False
+
+    def numbers(self) -> list[float]:
+        """The kernels' `params`, see `numbers_of`; where a default depends on another field, that is resolved."""
+        return numbers_of(self)
+
+
+def numbers_of(params: Params) -> list[float]:
+    """One number per field, in their order; a choice among words is its position, None is NaN."""
+    fields = type(params).model_fields
+    return [_number(getattr(params, name), fields[name].annotation) for name in fields if name != "kind"]
+
+
+def _number(value, annotation) -> float:
+    if isinstance(value, str):
+        return float(get_args(annotation).index(value))
+    return nan if value is None else float(value)
 
 
 LOSSLESS_TIMEOUT = TIME.parse("4ms")  # only a lost acknowledgement or a failed link can make one fire

@@ -85,6 +85,8 @@ def _mark(slot, port, ports, packets, world):
     queue = p.data_bytes
     if p.kmax <= 0 or queue <= p.kmin:
         return
+    if p.lossless == CREDITS and p.credits < 2 * packets[slot].bytes:
+        return  # a victim: its queue stands because the next switch has no room
     if queue <= p.kmax:
         probability = p.pmax * (queue - p.kmin) / (p.kmax - p.kmin) if p.kmax > p.kmin else 0.0
         packet = packets[slot]

@@ -52,7 +52,7 @@ def receive(slot, now, connections, params, messages, bits, packets, paths, sett
     p = packets[slot]
     c, sequence, message = p.connection, p.sequence, p.message
     k = connections[c]
-    marked = congestion_control.on_data(k.control_kind, k, params[k.params], now * 1e-12, p.marked)
+    marked = congestion_control.on_data(k.control_kind, k, params[k.params], now * 1e-12, p)
     if p.trimmed == 1:
         answer(slot, NACK, c, connections, packets, paths, settings)
         packets[slot].echo = marked

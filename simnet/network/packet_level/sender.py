@@ -8,7 +8,7 @@ or for its pace is not; an acknowledgement or an event brings it back.
 import numpy as np
 
 from simnet.jit import kernel, kernel_inline
-from simnet.network.packet_level import load_balancing
+from simnet.network.packet_level import congestion_control, load_balancing
 from simnet.network.packet_level.bitmaps import ACKNOWLEDGED, LOST, first_set, get_bit, set_bit
 from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.port import new_packet
@@ -149,6 +149,7 @@ def next_packet(c, start, connections, messages, bits, packets, paths, balancers
     p.payload = payload
     p.bytes = payload + np.int64(k.header)
     p.ingress = -1
+    p.acknowledged = congestion_control.announced(k.control_kind, k)
     p.sent = start
     p.entropy = load_balancing.choose(k.balancer, k, balancers[k.balancer_params], sequence, start * 1e-12, world)
     p.hop = paths[k.first_path + p.entropy]

@@ -18,13 +18,14 @@ from simnet.network.packet_level.parameters import (
     SelectiveRepeat,
     Transport,
     TrimNack,
+    numbers_of,
 )
 from simnet.network.packet_level.state import GO_BACK_N, SELECTIVE, TRIM
 from simnet.params import Params
 
 _CODES = {GoBackN: GO_BACK_N, SelectiveRepeat: SELECTIVE, TrimNack: TRIM}
 _MOST_INT_HOPS = 10
-_BUFFER = 32e6  # [bytes] of a switch with 100 Gb/s ports: 16 MB x rate / 50 Gb/s [HPCC]
+_BUFFER = 32 * 2**20  # [bytes] of a switch with 100 Gb/s ports: 16 MiB x rate / 50 Gb/s [HPCC]
 _XON_BELOW_XOFF = 3e3  # [bytes] [HPCC]
 _PARAMS = 32  # numbers per row of parameters
 
@@ -60,7 +61,7 @@ class Settings:
     @property
     def pfc(self) -> Pfc | None:
         """Pause settings of a lossless network, or None."""
-        if self.ports.lossless is False:
+        if self.ports.lossless is False or self.ports.credits is not None:
             return None
         return self.ports.pfc or self.control.ports.pfc
 
@@ -77,7 +78,17 @@ class Settings:
     @property
     def full_packet(self) -> float:
         """A full packet on the wire [bytes]."""
-        return self.packets.payload + self.packets.header
+        return self.packets.payload + self.header
+
+    @property
+    def header(self) -> float:
+        """Headers of a data packet [bytes], INT records included."""
+        return self.packets.header + (self.packets.int_records if self.int_hops else 0)
+
+    @property
+    def ack(self) -> float:
+        """An acknowledgement [bytes], with the INT records that it brings back."""
+        return self.packets.ack + (self.packets.int_records if self.int_hops else 0)
 
     @property
     def words(self) -> int:
@@ -97,7 +108,10 @@ class Settings:
             raise InputError(f"network.congestion_control: '{name}' needs INT, which ports.int_stamps denies")
         if self.control.needs_trimming and not self.trimming:
             raise InputError(f"network.congestion_control: '{name}' needs trimming, which ports.trimming denies")
-        for limit, of in ((self.ports.queue, "queue"), (self.ports.buffer, "buffer")):
+        if self.ports.credits is not None and (self.ports.pfc or self.ports.lossless is False):
+            raise InputError("network.ports: 'credits' are a lossless link's flow control instead of 'pfc'; set one")
+        for of in ("queue", "buffer", "credits"):
+            limit = getattr(self.ports, of)
             if limit is not None and limit < self.full_packet:
                 raise InputError(f"network.ports.{of}: holds {limit:g} B, less than a packet of {self.full_packet:g} B")
         if isinstance(self.recovery, TrimNack) and not self.trimming:
@@ -105,21 +119,24 @@ class Settings:
 
     def describe(self) -> dict[str, str]:
         """Transport and ports in words, for a result."""
-        ecn, pfc = self.ports.ecn or self.control.ports.ecn, self.pfc
+        ecn, pfc, bdps = self.ports.ecn or self.control.ports.ecn, self.pfc, self.control.marking_bdps
+        marking = f"{bdps[0]:g} to {bdps[1]:g} BDP, 1" if bdps else "none"
         return {
             "congestion_control": controls.name_of(self.control),
             "load_balancing": balancers.name_of(self.balancer),
             "transport": next(k for k, v in _NAMES.items() if isinstance(self.recovery, v)),
-            "marking": f"{ecn.kmin:g} to {ecn.kmax:g} B, {ecn.pmax:g}" if ecn else "none",
-            "flow_control": "pfc" if pfc else "none",
+            "marking": f"{ecn.kmin:g} to {ecn.kmax:g} B, {ecn.pmax:g}" if ecn else marking,
+            "flow_control": "pfc" if pfc else "credits" if self.link_credits(1.0, 0.0) else "none",
             "trimming": "yes" if self.trimming else "no",
         }
 
     # -- ports --------------------------------------------------------------------------------------------
 
-    def marking(self, rate: float) -> tuple[int, int, float]:
+    def marking(self, rate: float, base_rtt: float) -> tuple[int, int, float]:
         """Kmin, Kmax [bytes] and Pmax of a link of `rate`; zeros: no marking."""
-        ecn = self.ports.ecn or self.control.ports.ecn
+        ecn, bdps = self.ports.ecn or self.control.ports.ecn, self.control.marking_bdps
+        if ecn is None and bdps is not None:
+            return round(bdps[0] * rate * base_rtt), max(round(bdps[1] * rate * base_rtt), 1), 1.0
         if ecn is None:
             return 0, 0, 0.0
         scale = rate / ecn.at if ecn.at else 1.0
@@ -147,6 +164,13 @@ class Settings:
         xon = pfc.xon if pfc.xon is not None else max(xoff - _XON_BELOW_XOFF, 0.0) if xoff else _XON_BELOW_XOFF
         return round(xoff), round(xon), round(bound if pfc.headroom is None else pfc.headroom)
 
+    def link_credits(self, rate: float, latency: float) -> int:
+        """Input buffer of a fabric link with InfiniBand's flow control [bytes]; 0: it has none."""
+        if self.ports.credits is not None:
+            return round(self.ports.credits)
+        other = self.ports.pfc or self.ports.lossless is False
+        return self.inner_buffer(rate, latency) if self.control.link_credits and not other else 0
+
     def inner_buffer(self, rate: float, latency: float) -> int:
         """Credits of a link inside a server [bytes]: what is under way on it, there and back, and a few packets."""
         return round(2 * rate * latency + 4 * self.full_packet)
@@ -157,11 +181,14 @@ class Settings:
         """Retransmission timeout [s]."""
         if self.recovery.timeout is not None:
             return self.recovery.timeout
-        return LOSSLESS_TIMEOUT if self.pfc else 3 * rtt + 100e-6
+        return LOSSLESS_TIMEOUT if self.pfc or self.link_credits(1.0, 0.0) else 3 * rtt + 100e-6
 
     def control_row(self) -> np.ndarray:
         """Numbers of the congestion control."""
-        return _numbers(self.control)
+        row = np.zeros(_PARAMS)
+        numbers = self.control.numbers()
+        row[: len(numbers)] = numbers
+        return row
 
     def balancer_row(self) -> np.ndarray:
         """Numbers of the load balancer."""
@@ -169,7 +196,7 @@ class Settings:
 
     def fill(self, row) -> None:
         """Put what is the same for all connections into a row of SETTINGS."""
-        row.ack_size, row.ack_priority = self.packets.ack, self.packets.ack_priority
+        row.ack_size, row.ack_priority = self.ack, self.packets.ack_priority
         row.trim_size, row.duplicates = self.packets.ack, getattr(self.recovery, "duplicates", 0)
 
     def fill_connections(self, rows: np.recarray) -> None:
@@ -178,7 +205,7 @@ class Settings:
         rows.balancer = balancers.code_of(self.balancer)
         rows.transport = _CODES[_plain(self.recovery)]
         rows.reorder = getattr(self.recovery, "reorder_window", 64 * self.words - 1)
-        rows.mtu, rows.header = self.packets.payload, self.packets.header
+        rows.mtu, rows.header = self.packets.payload, self.header
         rows.window, rows.rate, rows.credit = np.inf, np.inf, np.inf
         rows.message = rows.oldest = rows.newest = -1
         rows.nacked = -1
@@ -193,7 +220,7 @@ def _plain(value: Params) -> type[Params]:
 
 
 def _numbers(params: Params) -> np.ndarray:
-    fields = [name for name in type(params).model_fields if name != "kind"]
+    numbers = numbers_of(params)
     row = np.zeros(_PARAMS)
-    row[: len(fields)] = [float(getattr(params, name)) for name in fields]
+    row[: len(numbers)] = numbers
     return row

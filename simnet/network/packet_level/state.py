@@ -66,6 +66,11 @@ PORT = np.dtype(
         ("credits", "i8"),  # [bytes] free in the far end's input buffer
         ("credit_head", "i4"),  # credits on their way back, as a list of packets
         ("credit_tail", "i4"),
+        # pull pacer of the far end: connections that want credit, in a list
+        ("pull_head", "i4"),
+        ("pull_tail", "i4"),
+        ("pull_armed", "i8"),  # 1: its event stands in the heap
+        ("pull_time", "i8"),  # [ps] of the next grant
         ("loss", "f8"),  # probability that the wire loses a packet
         # counters
         ("bytes_out", "i8"),
@@ -110,7 +115,7 @@ PACKET = np.dtype(
         ("next", "i4"),  # in the list it is in
         ("connection", "i4"),
         ("sequence", "i4"),  # of the data packet, or of the one acknowledged
-        ("acknowledged", "i4"),  # cumulative: all before this number have arrived
+        ("acknowledged", "i4"),  # cumulative: all before this number have arrived; else what a control tells or grants
         ("message", "i4"),
         ("bytes", "i4"),  # on the wire
         ("payload", "i4"),
@@ -170,7 +175,7 @@ MESSAGE = np.dtype(
     align=True,
 )
 
-CC_SLOTS = 40
+CC_SLOTS = 48
 CONNECTION = np.dtype(
     [
         # as `dependencies` wants them
@@ -223,6 +228,9 @@ CONNECTION = np.dtype(
         ("cc", "f8", (CC_SLOTS,)),  # scratch of the congestion control
         # receiver
         ("expected", "i4"),  # all before this have arrived
+        ("pull_port", "i4"),  # link whose far end grants credit
+        ("pull_next", "i4"),
+        ("pulling", "i4"),  # 1: it stands in line for credit
         ("reorder", "i4"),  # packets beyond `expected` that are kept
         ("nacked", "i4"),  # sequence number that the last NACK asked for
         ("nack_time", "i8"),  # [ps] of the last NACK
@@ -235,6 +243,6 @@ IDLE, IN_RING, WINDOW_FULL, PACED = range(4)
 GO_BACK_N, SELECTIVE, TRIM = range(3)
 
 # Numbers of events: kind x ports + port for the first kinds, then 2 per connection, then the sampler.
-ARRIVE, WAKE, PAUSE, RESUME, CREDIT_BACK = range(5)
-PORT_EVENTS = 5
+ARRIVE, WAKE, PAUSE, RESUME, CREDIT_BACK, PULL = range(6)
+PORT_EVENTS = 6
 DUE, TIMEOUT = range(2)

@@ -2,7 +2,7 @@
 
 Per acknowledgement, for each hop with its previous record: u = min(q, q') / (B T) + tx rate / B; U is the moving
 average of the largest u over one base RTT T. If U >= eta or after max_stage additive steps W = Wc / (U / eta) + W_AI,
-else W = Wc + W_AI; the reference window Wc follows once per RTT. The rate is W / T.
+else W = Wc + W_AI; the reference window Wc follows once per RTT. The rate is W / T. The first RTT only records.
 """
 
 from typing import ClassVar
@@ -10,7 +10,17 @@ from typing import ClassVar
 from pydantic import Field
 
 from simnet.jit import kernel
-from simnet.network.packet_level.parameters import Control
+from simnet.network.packet_level.congestion_control.telemetry import (
+    BYTES,
+    FIRST_HOP,
+    MOST_HOPS,
+    PER_HOP,
+    QUEUE,
+    TIME,
+    keep,
+    known,
+)
+from simnet.network.packet_level.parameters import REFERENCE_RATE, Control
 from simnet.units import RATE, Rate
 
 
@@ -24,69 +34,64 @@ class Hpcc(Control):
         5, ge=0, description="additive steps before a multiplicative one; paper 5, its ns-3 run.py 0"
     )
     additive: Rate = Field(RATE.parse("40Mbps"), description="W_AI as a rate at 100 Gb/s, scaled with the link [HPCC]")
+    minimum: Rate = Field(RATE.parse("100Mbps"), description="lowest rate; HPCC's config.txt (its run.py 1000 Mb/s)")
 
 
-ETA, MAX_STAGE, ADDITIVE = range(3)
-(UTILIZATION, STAGE, REFERENCE, LAST_UPDATE, SEEN) = range(5)
-FIRST_HOP = 8  # then time, bytes and queue of every hop
-MOST_HOPS = 10
+(ETA, MAX_STAGE, ADDITIVE, MINIMUM) = range(4)
+(UTILIZATION, STAGE, REFERENCE, LAST_UPDATE) = range(4)
 
 
 @kernel
 def start(k, params, now):
     """Line rate with a window of one bandwidth-delay product."""
-    k.window = k.line_rate * k.base_rtt
-    k.rate = k.line_rate
-    k.cc[REFERENCE] = k.window
+    k.cc[REFERENCE] = k.line_rate * k.base_rtt
     k.cc[UTILIZATION] = 1.0
+    _set(k, k.cc[REFERENCE])
 
 
 @kernel
-def _measured(k, feedback, records):
-    """Update U from the INT records; False on the first, which has nothing to compare with."""
+def _set(k, window):
+    """Window and rate; a packet more than the window may be under way, as [HPCC] stops at a full one, not before."""
+    k.window = window + k.mtu + k.header
+    k.rate = window / k.base_rtt
+
+
+@kernel
+def _measure(k, feedback, records):
+    """Update U from the INT records; those of the first acknowledgement have nothing to be compared with."""
     base = k.base_rtt
-    highest, span = 0.0, base
-    compared = k.cc[SEEN] == feedback.hops
+    highest, span = 0.0, 0.0
     for hop in range(min(feedback.hops, MOST_HOPS)):
         record = records[feedback.first + hop]
-        slot = FIRST_HOP + 3 * hop
-        if compared:
-            elapsed = record.time - k.cc[slot]
-            if elapsed > 0.0:
-                rate = (record.bytes - k.cc[slot + 1]) / elapsed
-                queue = min(record.queue, k.cc[slot + 2])
-                u = queue / (record.rate * base) + rate / record.rate
-                if u > highest:
-                    highest, span = u, elapsed
-        k.cc[slot] = record.time
-        k.cc[slot + 1] = record.bytes
-        k.cc[slot + 2] = record.queue
-    k.cc[SEEN] = feedback.hops
-    if not compared:
-        return False
-    span = min(span, base)
-    k.cc[UTILIZATION] += span / base * (highest - k.cc[UTILIZATION])
-    return True
+        slot = FIRST_HOP + PER_HOP * hop
+        if known(k, hop, record):
+            elapsed = record.time - k.cc[slot + TIME]
+            rate = (record.bytes - k.cc[slot + BYTES]) / elapsed
+            u = min(record.queue, k.cc[slot + QUEUE]) / (record.rate * base) + rate / record.rate
+            if u > highest:
+                highest, span = u, elapsed
+        keep(k, hop, record)
+    k.cc[UTILIZATION] += min(span / base, 1.0) * (highest - k.cc[UTILIZATION])
 
 
 @kernel
 def on_ack(k, params, now, feedback, records):
     """Set window and rate from the utilization of the busiest hop."""
-    if not _measured(k, feedback, records):
+    _measure(k, feedback, records)
+    if k.cc[LAST_UPDATE] == 0.0:
+        k.cc[LAST_UPDATE] = k.next_sequence
         return
-    additive = params[ADDITIVE] * (k.line_rate / 12.5e9) * k.base_rtt
+    additive = params[ADDITIVE] * (k.line_rate / REFERENCE_RATE) * k.base_rtt
     u = k.cc[UTILIZATION]
-    full_round = feedback.sequence >= k.cc[LAST_UPDATE]
     if u >= params[ETA] or k.cc[STAGE] >= params[MAX_STAGE]:
         window = k.cc[REFERENCE] / (u / params[ETA]) + additive
         stage = 0.0
     else:
         window = k.cc[REFERENCE] + additive
         stage = k.cc[STAGE] + 1.0
-    window = min(max(window, k.mtu + k.header), k.line_rate * k.base_rtt)
-    if full_round:
+    window = min(max(window, params[MINIMUM] * k.base_rtt), k.line_rate * k.base_rtt)
+    if feedback.sequence >= k.cc[LAST_UPDATE]:
         k.cc[STAGE] = stage
         k.cc[REFERENCE] = window
         k.cc[LAST_UPDATE] = k.next_sequence
-    k.window = window
-    k.rate = window / k.base_rtt
+    _set(k, window)

@@ -26,6 +26,7 @@ def start_unlimited(k, params, now):
 
 @kernel
 def start_window(k, params, now):
-    """A window of params[0] bandwidth-delay products."""
-    k.window = params[0] * k.line_rate * k.base_rtt
+    """A window of params[0] bandwidth-delay products, in whole packets (rounded up, so that 1 fills the link)."""
+    packet = k.mtu + k.header
+    k.window = packet * np.ceil(params[0] * k.line_rate * k.base_rtt / packet)
     k.rate = np.inf
