@@ -5,14 +5,14 @@ The only room that knows every room, and the Python interface: `simnet.run(path)
 
 import hashlib
 import importlib.metadata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simnet import result
+from simnet import reader, result
 from simnet.engine import recorder
 from simnet.engine.replay import JobPlan, Lowered, Replay
 from simnet.errors import InputError, PhysicsError, SimnetError, StalledError
@@ -50,14 +50,18 @@ class Simulation:
 
 
 def run(
-    experiment: Experiment | str | Path, overrides: Iterable[str] = (), progress: Progress | None = None
+    experiment: Experiment | Mapping[str, Any] | str | Path,
+    overrides: Iterable[str] = (),
+    progress: Progress | None = None,
 ) -> RunResult:
-    """Run an experiment, given as a description or as a YAML file, and return what happened.
+    """Run an experiment, given as a YAML file, as the same in plain data, or as a description; return what happened.
 
     overrides: 'a.b=c' for a file, as `--set` on the command line. progress: called now and then with the simulated
     time [s] and the number of events. A run that stalls, fails or is interrupted (Ctrl-C) gives a result, too: its
     summary says `status` and `error`. Raises InputError, with all problems of a stage, for what cannot be run.
     """
+    if isinstance(experiment, Mapping):
+        experiment = reader.validate(dict(experiment), Experiment)
     if isinstance(experiment, Experiment):
         return replayed(build(experiment, Source(), progress))
     return replayed(build(*load(experiment, list(overrides)), progress))
