@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -156,6 +157,26 @@ def test_an_interrupted_run_leaves_what_was_known(command, experiment, tmp_path,
     ran = command("run", experiment(), "--out", tmp_path / "r")
     assert ran.code == 130
     assert result.read(tmp_path / "r").summary["status"] == "aborted"
+
+
+def test_an_interrupt_that_became_another_error_is_still_one(command, experiment, monkeypatch):
+    def compiled(self):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise RuntimeError("the compiler broke off") from None
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(Replay, "run", compiled)
+    ran = command("run", experiment())
+    assert (ran.code, ran.out, ran.err) == (130, "", "")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_bug_is_no_interrupt(command, experiment, monkeypatch):
+    monkeypatch.setattr(Replay, "run", lambda self: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        command("run", experiment())
 
 
 def test_a_first_compilation_is_announced_once_on_stderr(command, experiment, tmp_path, monkeypatch):
