@@ -179,6 +179,14 @@ def _fill(folder: Path, result: RunResult, files: Mapping[str, bytes]) -> None:
             file.write(content)
 
 
+def holds(directory: Path | str, experiment: Mapping[str, Any]) -> bool:
+    """True if a directory holds a result of exactly this resolved experiment."""
+    try:
+        return (Path(directory) / "experiment.yaml").read_text(encoding="utf-8") == _yaml(dict(experiment))
+    except (OSError, ValueError):
+        return False
+
+
 class _Dumper(yaml.SafeDumper):
     """Plain YAML: a value that occurs twice is written twice, not as an anchor."""
 

@@ -96,6 +96,40 @@ def run(
 
 
 @app.command()
+def compare(
+    experiment: Annotated[Path, typer.Argument(metavar="EXPERIMENT.yaml", help="What to vary.")],
+    vary: Annotated[
+        list[str], typer.Option("--vary", metavar="a.b=c,d", help="A key and the values it takes; may be repeated.")
+    ],
+    seeds: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="Runs of each combination.")] = 1,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="a.b=c", help="Put a value into the experiment; may be repeated."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Where all goes; runs that are there already are not repeated. "
+            "[default: a new results/compare-NAME-N]",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Runs at the same time. [default: one per core]")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Simulate all combinations of some settings and print them side by side, the best of each column marked."""
+    from simnet.cli.comparing import compare_and_show
+
+    try:
+        completed = compare_and_show(experiment, vary, set_ or [], seeds, out, jobs, quiet)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    raise typer.Exit(COMPLETED if completed else FAILED)
+
+
+@app.command()
 def show(
     result_dir: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="What `simnet run` has left.")],
 ) -> None:
