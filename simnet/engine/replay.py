@@ -9,7 +9,7 @@ import numpy as np
 from simnet.engine.clock import Clock
 from simnet.errors import StalledError, UnreachableError
 from simnet.flow_graph import FlowGraph
-from simnet.network.model import DONE, Completion, NetworkModel, Progress
+from simnet.network.model import DONE, UNREACHABLE, Completion, NetworkModel, Progress
 from simnet.workload.task_graph import STREAMS, Operation, TaskGraph
 
 _NAMED_IN_ERRORS = 5
@@ -86,8 +86,8 @@ class Replay:
     def _on_completion(self, completion: Completion) -> None:
         job, operation = self.launched[completion.graph]
         if completion.outcome != DONE:
-            label = job.describe(operation)
-            raise UnreachableError(f"job '{job.plan.name}', {label}: {completion.detail}")
+            kind = UnreachableError if completion.outcome == UNREACHABLE else StalledError
+            raise kind(f"job '{job.plan.name}', {job.describe(operation)}: {completion.detail}")
         job.member_done(operation, completion.rank)
 
 

@@ -38,10 +38,11 @@ from simnet.network.packet_level.state import (
 )
 
 # Why the loop came back.
-REACHED, COMPLETED, BUDGET, MORE_PACKETS, MORE_EVENTS, MORE_TIMERS = range(6)
+REACHED, COMPLETED, BUDGET, STUCK, MORE_PACKETS, MORE_EVENTS, MORE_TIMERS = range(7)
 
 SPARE_PACKETS = 256  # room that one event may need
 NEVER = np.int64(2**62)
+MOST_BARREN_TIMEOUTS = 30  # in a row, without anything acknowledged: nothing moves any more
 
 
 @kernel
@@ -127,6 +128,10 @@ def serve(
 def admit(slot, port, ports, devices, packets, settings, world):
     """Find a place for a packet at an egress queue: as it is, trimmed, or not at all (False)."""
     size = packets[slot].bytes
+    if ports[port].down == 1:
+        ports[port].dropped += 1
+        ports[port].dropped_bytes += size
+        return False
     if packets[slot].control == 1:
         return True
     up = ports[packets[slot].ingress]
@@ -327,6 +332,7 @@ def acknowledge(
         if k.transport == SELECTIVE and settings[0].duplicates > 0:
             missing_before(c, p.sequence - settings[0].duplicates, seconds, connections, messages, bits, row)
     if k.unacknowledged > before:
+        k.barren = 0
         sender.arm_timeout(c, now, connections, ports, heap, world)
 
 
@@ -363,7 +369,7 @@ def arrive(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
-    if p.loss > 0.0 and uniform(world, packets[slot].connection, packets[slot].sequence, now) < p.loss:
+    if p.down == 1 or (p.loss > 0.0 and uniform(world, packets[slot].connection, packets[slot].sequence, now) < p.loss):
         p.dropped += 1
         p.dropped_bytes += packets[slot].bytes
         if p.lossless == CREDITS:
@@ -416,6 +422,9 @@ def time_out(c, now, connections, messages, bits, params, ports, heap, world):
         push(k.deadline, PORT_EVENTS * len(ports) + 2 * c + 1, heap, world)
         return
     k.timeouts += 1
+    k.barren += 1
+    if k.barren >= MOST_BARREN_TIMEOUTS:
+        world[0].stuck = c + 1
     lost = k.inflight
     if k.transport == GO_BACK_N:
         sender.go_back(c, connections)
@@ -476,22 +485,22 @@ def handle(
         if grant < 0:
             return
         port = np.int64(path_links[packets[grant].hop])
+    c = (number - PORT_EVENTS * len(ports)) >> 1
     if kind >= PORT_EVENTS:
-        which = number - PORT_EVENTS * len(ports)
-        c = which >> 1
-        if which & 1 == DUE:
-            sender.settle(c, now, connections, messages, bits, ports, heap, world)
-        else:
-            time_out(c, now, connections, messages, bits, params, ports, heap, world)
-        port = connections[c].port
+        port = np.int64(connections[c].port)
     serve(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
-    if kind == WAKE or kind >= PORT_EVENTS:
+    if kind == WAKE:
         return
     p = ports[port]
-    if kind == PAUSE:
+    if kind >= PORT_EVENTS:
+        if (number - PORT_EVENTS * len(ports)) & 1 == DUE:
+            sender.settle(c, now, connections, messages, bits, ports, heap, world)
+        else:
+            time_out(c, now, connections, messages, bits, params, ports, heap, world)
+    elif kind == PAUSE:
         p.paused = 1
         p.pauses += 1
         p.paused_since = now
@@ -579,6 +588,8 @@ def advance(
         time = next_event(heap, timers, world)
         if w.completions > 0 and time > w.now:
             return COMPLETED
+        if w.stuck > 0:
+            return STUCK
         if time > until or time == NEVER:
             return REACHED
         if w.events - first > budget:
@@ -605,7 +616,11 @@ def advance(
             if len(record) > 0:
                 record[2 * flow + 1 - kind] = time
             c = flows[flow].connection
-            if kind == START and connections[c].paths > 0 and flows[flow].bytes > 0.0:
+            if kind == START and connections[c].paths != 0 and flows[flow].bytes > 0.0:
+                serve(
+                    connections[c].port, time, ports, devices, packets, connections, messages, bits, paths, params,
+                    balancers, records, heap, world, graphs, flows, successors, timers,
+                )  # fmt: skip
                 begin(flow, time, connections, messages, bits, params, flows, ports, heap, world)
                 serve(
                     connections[c].port, time, ports, devices, packets, connections, messages, bits, paths, params,

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from simnet import hashing
+from simnet.errors import SimnetError
 from simnet.flow_graph import FlowGraph
 from simnet.network.connections import identity
-from simnet.network.model import UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
-from simnet.network.packet_level import kernel, statistics
+from simnet.network.model import STUCK, UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
+from simnet.network.packet_level import failures, kernel, statistics
 from simnet.network.packet_level.fabric import device_table, port_table
 from simnet.network.packet_level.sampling import Sampling
 from simnet.network.packet_level.settings import Settings
@@ -60,6 +61,9 @@ class PacketModel:
         self._topology = topology
         self._seed = seed
         self._router = Router(topology)
+        self._rates = topology.rates.copy()  # now, 0: failed
+        self._cut_off = False  # some connection has no path
+        self._changes = sorted(changes, key=lambda c: c.time)
         self._progress = progress
         self._record = record
         self._immediate: list[Completion] = []
@@ -110,13 +114,23 @@ class PacketModel:
         if not self._graphs.active:  # what is still under way concerns nobody
             self.next_time = math.inf
             return []
-        ticks = self._ticks(until) if until < math.inf else _NO_SECONDS
-        outcome = self._run_kernel(ticks)
-        if outcome == kernel.COMPLETED:
+        while True:
+            lost = self._unreachable() if self._cut_off else None
+            if lost:
+                return self._hand_over([lost])
+            change = self._changes[0].time if self._changes else math.inf
+            step = min(until, change)
+            outcome = self._run_kernel(self._ticks(step) if step < math.inf else _NO_SECONDS)
             now = self._seconds(self._world[0].now)
-            return self._hand_over([Completion(g, r, now) for g, r in self._graphs.take_completions()])
-        self._look_ahead()
-        return []
+            if outcome == kernel.COMPLETED:
+                return self._hand_over([Completion(g, r, now) for g, r in self._graphs.take_completions()])
+            stuck = self._stuck(outcome, step, now)
+            if stuck:
+                return self._hand_over([stuck])
+            if change > until:
+                self._look_ahead()
+                return []
+            self._apply_changes(change)
 
     def report(self) -> NetworkReport:
         """See `model.NetworkModel.report`."""
@@ -158,20 +172,29 @@ class PacketModel:
 
     def _set_up(self, first: int, graph: FlowGraph, devices: np.ndarray, communicator: int) -> None:
         rows = self._connections[first : first + graph.connections]
-        source, destination = devices[graph.source], devices[graph.destination]
         rows.source, rows.destination = graph.source, graph.destination
         rows.delay = np.rint(graph.delay * SECOND)
+        rows.cap = graph.rate_cap
+        self.settings.fill_connections(rows)
+        there, back = self._find_paths(rows, graph, devices, communicator)
+        rows.port = rows.next_port
+        for c in np.flatnonzero(rows.paths > 0).tolist():
+            self._time(rows[c], int(there[c, 0]), int(back[c, 0]))
+
+    def _find_paths(self, rows, graph: FlowGraph, devices: np.ndarray, communicator: int):
+        """Give rows of connections their paths through the network as it is now."""
+        source, destination = devices[graph.source], devices[graph.destination]
         count = self.settings.paths
         there = self._walk(source, destination, graph.channel, communicator, count)
         back = self._walk(destination, source, graph.channel, communicator, count)
         rows.first_path = len(self._paths) + 2 * count * np.arange(graph.connections)
         self._paths = np.concatenate([self._paths, np.concatenate([there, back], axis=1).ravel()])
-        reachable = (there[:, 0] >= 0) & (self._path_links[np.maximum(there[:, 0], 0)] >= 0)
-        rows.paths = np.where(reachable, count, 0)
-        rows.port = np.where(reachable, self._path_links[np.maximum(there[:, 0], 0)], 0)
-        self.settings.fill_connections(rows)
-        for c in np.flatnonzero(reachable).tolist():
-            self._time(rows[c], int(there[c, 0]), int(back[c, 0]))
+        reachable = (there[:, 0] >= 0) & (back[:, 0] >= 0)
+        first = self._path_links[np.maximum(there[:, 0], 0)]
+        rows.paths = np.where(reachable, np.where(first >= 0, count, 0), -1)
+        rows.next_port = np.where(reachable & (first >= 0), first, 0)
+        self._cut_off |= not reachable.all()
+        return there, back
 
     def _time(self, row, there: int, back: int) -> None:
         """Line rate, base RTT (one full packet, its acknowledgement, no queues) and timeout of a connection."""
@@ -208,6 +231,69 @@ class PacketModel:
             starts[~routes.reachable, entropy] = -1
         return starts
 
+    # -- changes of links, and the end of the road -----------------------------------------------------------
+
+    def _apply_changes(self, time: float) -> None:
+        """Apply what happens at `time`: new rates, then new paths where links came or went."""
+        world, ticks = self._world[0], self._ticks(time)
+        world.now = max(int(world.now), ticks)
+        rerouted = False
+        while self._changes and self._changes[0].time <= time:
+            change = self._changes.pop(0)
+            rerouted |= (change.rate > 0) != (self._rates[change.link] > 0)
+            self._rates[change.link] = change.rate
+            port = self._ports[change.link]
+            if change.rate > 0:
+                port.ps_per_byte, port.down = SECOND / change.rate, 0
+            else:
+                failures.cut(change.link, ticks, self._ports, self._devices, self._packets, self._heap, self._world)
+        if rerouted:
+            self._cut_off = False
+            self._router = Router(self._topology, self._rates > 0)
+            for first, graph, devices, communicator in self._connection_rows.values():
+                rows = self._connections[first : first + graph.connections]
+                self._find_paths(rows, graph, devices, communicator)
+                for c in range(first, first + graph.connections):
+                    self._more_events(1)
+                    failures.put_back(c, int(world.now), self._connections, self._ports, self._heap, self._world)
+
+    def _unreachable(self) -> Completion | None:
+        """A rank whose flow has no path and never will: no announced change is left to bring one."""
+        rows = self._connections[: self._connected]
+        waiting = np.flatnonzero((rows.paths < 0) & (rows.unacknowledged < rows.total))
+        if self._changes or not len(waiting):
+            return None
+        number, connection, a, b = self._ends(int(waiting[0]))
+        now = self._seconds(self._world[0].now)
+        return Completion(number, int(connection.destination), now, UNREACHABLE, f"no path from {a} to {b}")
+
+    def _stuck(self, outcome: int, step: float, now: float) -> Completion | None:
+        """A rank of a run that makes no progress, with the reason."""
+        nothing_left = outcome == kernel.REACHED and step == math.inf and self._graphs.active
+        if outcome != kernel.STUCK and not nothing_left:
+            return None
+        rows = self._connections[: self._connected]
+        c = int(self._world[0].stuck) - 1
+        if c < 0:
+            waiting = np.flatnonzero(rows.unacknowledged < rows.total)
+            c = int(waiting[0]) if len(waiting) else 0
+        number, connection, a, b = self._ends(c)
+        circle = failures.circular_wait(self._ports, self._packets)
+        if circle:
+            names = [self._topology.link_name(link) for link in circle]
+            reason = f"deadlock: these links wait for one another in a circle: {', '.join(names)}"
+        else:
+            reason = f"livelock: {a} sends to {b} again and again without progress"
+        return Completion(number, int(connection.destination), now, STUCK, reason)
+
+    def _ends(self, c: int):
+        """(graph number, connection row, name of its source, name of its destination)."""
+        connection = self._connections[c]
+        flow = self._graphs.flows[int(connection.oldest)]
+        devices = self._graphs.active[int(flow.graph)].devices
+        a, b = (self._topology.devices[devices[e]].name for e in (connection.source, connection.destination))
+        return int(flow.graph), connection, a, b
+
     # -- running ------------------------------------------------------------------------------------------
 
     def _run_kernel(self, until: int) -> int:
@@ -223,9 +309,7 @@ class PacketModel:
             if outcome == kernel.MORE_PACKETS:
                 self._more_packets(2 * len(self._packets))
             elif outcome == kernel.MORE_EVENTS:
-                heap = np.zeros(2 * len(self._heap) + 3 * len(self._device_ports) + 64, np.int64)
-                heap[: len(self._heap)] = self._heap
-                self._heap = heap
+                self._more_events(len(self._heap) + 3 * len(self._device_ports) + 64)
             elif outcome == kernel.MORE_TIMERS:
                 graphs.make_room_for_successors()
             elif outcome == kernel.BUDGET:
@@ -233,6 +317,13 @@ class PacketModel:
                     self._progress(self._seconds(self._world[0].now), int(self._world[0].events))
             else:
                 return outcome
+
+    def _more_events(self, more: int) -> None:
+        """Make room for `more` events."""
+        if int(self._world[0].heap) + more > len(self._heap):
+            heap = np.zeros(len(self._heap) + more + 1024, np.int64)
+            heap[: len(self._heap)] = self._heap
+            self._heap = heap
 
     def _more_packets(self, rows: int) -> None:
         before, world = len(self._packets), self._world[0]
@@ -273,10 +364,11 @@ class PacketModel:
         return done
 
     def _ticks(self, seconds: float) -> int:
-        return round((seconds - self._origin) * SECOND)
+        ticks = round((seconds - self._origin) * SECOND)
+        if ticks >> (62 - int(self._world[0].bits)):
+            limit = (1 << (62 - int(self._world[0].bits))) / SECOND
+            raise SimnetError(f"the packet-level model counts picoseconds and cannot go beyond {limit:.3g} s here")
+        return ticks
 
     def _seconds(self, ticks: int) -> float:
         return self._origin + int(ticks) / SECOND
-
-
-__all__ = ["UNREACHABLE", "PacketModel"]

@@ -108,7 +108,7 @@ def _xon(up, device):
 
 
 @kernel_inline
-def _leave_ingress(slot, time, ports, devices, packets, heap, world):
+def leave_ingress(slot, time, ports, devices, packets, heap, world):
     """A packet leaves the buffer it has waited in: free the space, resume or give credit to the link it came by."""
     ingress = packets[slot].ingress
     if ingress < 0:
@@ -194,7 +194,7 @@ def send_waiting(port, ports, devices, packets, records, heap, world):
                 _stamp(slot, port, start, ports, packets, records, world)
     else:
         return False
-    _leave_ingress(slot, start, ports, devices, packets, heap, world)
+    leave_ingress(slot, start, ports, devices, packets, heap, world)
     transmit(slot, port, start, ports, packets, heap, world)
     return True
 

@@ -81,6 +81,8 @@ def wanted_state(c, now, connections, messages, bits):
     k = connections[c]
     if k.lost == 0 and k.next_sequence >= k.total:
         return IDLE
+    if k.paths < 0:
+        return WINDOW_FULL
     if k.transport != GO_BACK_N and k.lost == 0 and k.next_sequence - k.unacknowledged >= 64 * bits.shape[2]:
         return WINDOW_FULL
     size = k.mtu + k.header
@@ -97,8 +99,9 @@ def wanted_state(c, now, connections, messages, bits):
 def pace(c, connections):
     """Set the time of the next packet by the present rate."""
     k = connections[c]
-    if k.rate < np.inf and k.last_size > 0.0:
-        k.next_send = k.last_sent + np.int64(1e12 * k.last_size / k.rate)
+    rate = min(k.rate, k.cap)
+    if rate < np.inf and k.last_size > 0.0:
+        k.next_send = k.last_sent + np.int64(1e12 * k.last_size / rate)
     else:
         k.next_send = 0
 

@@ -20,6 +20,7 @@ WORLD = np.dtype(
         ("events", "i8"),
         ("data_hops", "i8"),  # data packets x links, retransmissions included
         ("progress", "i8"),  # packets that were new to their receiver
+        ("stuck", "i8"),  # connection that times out without end, plus 1; 0: none
         ("duplicates", "i8"),  # packets that it had already
         ("int_hops", "i8"),  # INT records kept per packet, 0: none
         ("sample_next", "i8"),  # [ps] time of the next sample
@@ -71,6 +72,7 @@ PORT = np.dtype(
         ("pull_tail", "i4"),
         ("pull_armed", "i8"),  # 1: its event stands in the heap
         ("pull_time", "i8"),  # [ps] of the next grant
+        ("down", "i8"),  # 1: it has failed
         ("loss", "f8"),  # probability that the wire loses a packet
         # counters
         ("bytes_out", "i8"),
@@ -184,8 +186,9 @@ CONNECTION = np.dtype(
         ("delay", "f8"),  # [ps]
         # where it goes
         ("first_path", "i8"),  # paths first_path ... of `path_start`, data first, then acknowledgements
-        ("paths", "i4"),  # of each; 0: no path, or from a device to itself
+        ("paths", "i4"),  # of each; 0: from a device to itself, -1: no path
         ("port", "i4"),  # link on which it starts
+        ("next_port", "i4"),  # the same on its newest paths
         ("control_kind", "i4"),  # congestion control
         ("params", "i4"),  # row of its parameters
         ("balancer", "i4"),  # load balancing
@@ -224,6 +227,8 @@ CONNECTION = np.dtype(
         ("resent_packets", "i8"),
         ("resent_bytes", "i8"),
         ("timeouts", "i8"),
+        ("barren", "i8"),  # timeouts since something was acknowledged
+        ("cap", "f8"),  # [bytes/s] that it never exceeds
         ("choice", "f8", (8,)),  # scratch of the load balancer
         ("cc", "f8", (CC_SLOTS,)),  # scratch of the congestion control
         # receiver

@@ -1,0 +1,84 @@
+"""Links that fail and return, and why a run can go no further."""
+
+import numpy as np
+
+from simnet.jit import kernel
+from simnet.network.packet_level import sender
+from simnet.network.packet_level.heap import push
+from simnet.network.packet_level.port import free_packet, leave_ingress
+from simnet.network.packet_level.state import DUE, IDLE, IN_RING, PORT_EVENTS
+
+
+@kernel
+def cut(port, now, ports, devices, packets, heap, world):
+    """A link fails: what waits for it is lost now, what is on its wire when it would have arrived."""
+    p = ports[port]
+    p.down = 1
+    for _ in range(2):
+        slot = p.data_head
+        if slot < 0:
+            slot = p.control_head
+        while slot >= 0:
+            following = packets[slot].next
+            p.dropped += 1
+            p.dropped_bytes += packets[slot].bytes
+            leave_ingress(slot, now, ports, devices, packets, heap, world)
+            free_packet(slot, packets, world)
+            slot = following
+        if p.data_head >= 0:
+            p.area += np.float64(p.data_bytes) * np.float64(now - p.area_since)
+            p.area_since = now
+            p.data_head = -1
+            p.data_bytes = 0
+        else:
+            p.control_head = -1
+            p.control_bytes = 0
+    if p.paused == 1:
+        p.paused = 0
+        p.paused_time += now - p.paused_since
+    if p.pausing == 1:
+        p.pausing = 0
+        p.after_xoff = 0
+        devices[p.far].pausing -= 1
+
+
+@kernel
+def put_back(c, now, connections, ports, heap, world):
+    """A connection has new paths: take it from its old port's ring, and have its new port look at it right away."""
+    k = connections[c]
+    if k.state == IN_RING:
+        sender.leave_ring(c, IDLE, connections, ports)
+    k.port = k.next_port
+    if k.total > 0 and k.paths > 0:
+        k.due = now
+        push(now, PORT_EVENTS * len(ports) + 2 * c + DUE, heap, world)
+
+
+def circular_wait(ports: np.recarray, packets: np.recarray) -> list[int]:
+    """Links that wait for one another in a circle (a deadlock of pauses or credits), or [].
+
+    A link waits for another if it is held back and some packet that came over it stands in the other's queue.
+    """
+    waits: dict[int, set[int]] = {}
+    for port in np.flatnonzero((ports.data_head >= 0) | (ports.control_head >= 0)).tolist():
+        for head in (int(ports[port].data_head), int(ports[port].control_head)):
+            slot = head
+            while slot >= 0:
+                ingress = int(packets[slot].ingress)
+                if ingress >= 0:
+                    waits.setdefault(ingress, set()).add(port)
+                slot = int(packets[slot].next)
+    done: set[int] = set()
+    for start in sorted(waits):
+        path: list[int] = []
+        port = start
+        while port in waits and port not in done:
+            if port in path:
+                return path[path.index(port) :]
+            path.append(port)
+            done_before = [q for q in sorted(waits[port]) if q in waits and (q not in done)]
+            if not done_before:
+                break
+            port = next((q for q in done_before if q in path), done_before[0])
+        done.update(path)
+    return []
