@@ -31,6 +31,7 @@ def show_result(out: Console, summary: dict[str, Any], experiment: dict[str, Any
     _collectives(out, summary["collectives"])
     _ranks(out, summary)
     _links(out, summary["busiest_links"])
+    _queues(out, summary)
     if summary["notes"]:
         heading(out, "Notes")
         for note in summary["notes"]:
@@ -149,6 +150,29 @@ def _links(out: Console, rows: list[dict]) -> None:
             f"{row['utilization']:.1%}", f"{row['peak']:.1%}",
         )  # fmt: skip
     show_table(out, grid)
+
+
+def _queues(out: Console, summary: dict) -> None:
+    """The longest queues, what was lost and sent again, and the policies that held."""
+    queues, network = summary["queues"], summary["network"]
+    if queues is None:
+        return
+    heading(out, "Longest queues (mean over the makespan) and what their ports did")
+    grid = table("link<", "peak", "mean", "packets", "marked", "trimmed", "dropped", "pauses", "paused")
+    for row in queues["longest"]:
+        counts = (f"{row[name]:,}" for name in ("packets", "marked", "trimmed", "dropped", "pauses"))
+        grid.add_row(
+            row["link"], SIZE.format(row["peak_queue"]), SIZE.format(row["mean_queue"]), *counts, time(row["paused"])
+        )
+    show_table(out, grid)
+    if queues["retransmitted_packets"] or queues["timeouts"]:
+        bullet(
+            out,
+            f"sent again: {queues['retransmitted_packets']:,} packets ({SIZE.format(queues['retransmitted_bytes'])}), "
+            f"{queues['timeouts']:,} timeouts, {queues['duplicates']:,} packets came twice",
+        )
+    held = (f"{name.replace('_', ' ')} {network[name]}" for name in network if name not in ("model", "unused"))
+    bullet(out, f"what held: {', '.join(held)}")
 
 
 def _giga(rate: float | None) -> str:

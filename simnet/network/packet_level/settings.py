@@ -11,6 +11,7 @@ from simnet.network.packet_level.parameters import (
     LOSSLESS_TIMEOUT,
     REFERENCE_RATE,
     Control,
+    Ecn,
     GoBackN,
     Packets,
     Pfc,
@@ -22,6 +23,7 @@ from simnet.network.packet_level.parameters import (
 )
 from simnet.network.packet_level.state import GO_BACK_N, SELECTIVE, TRIM
 from simnet.params import Params
+from simnet.units import RATE, SIZE
 
 _CODES = {GoBackN: GO_BACK_N, SelectiveRepeat: SELECTIVE, TrimNack: TRIM}
 _MOST_INT_HOPS = 10
@@ -125,7 +127,7 @@ class Settings:
             "congestion_control": controls.name_of(self.control),
             "load_balancing": balancers.name_of(self.balancer),
             "transport": next(k for k, v in _NAMES.items() if isinstance(self.recovery, v)),
-            "marking": f"{ecn.kmin:g} to {ecn.kmax:g} B, {ecn.pmax:g}" if ecn else marking,
+            "marking": _marking_in_words(ecn) if ecn else marking,
             "flow_control": "pfc" if pfc else "credits" if self.link_credits(1.0, 0.0) else "none",
             "trimming": "yes" if self.trimming else "no",
         }
@@ -209,6 +211,13 @@ class Settings:
         rows.window, rows.rate, rows.credit = np.inf, np.inf, np.inf
         rows.message = rows.oldest = rows.newest = -1
         rows.nacked = -1
+
+
+def _marking_in_words(ecn: Ecn) -> str:
+    at = f" at {RATE.exact(ecn.at)}" if ecn.at else ""
+    if ecn.kmin == ecn.kmax:
+        return f"above {SIZE.exact(ecn.kmin)}{at}"
+    return f"{SIZE.exact(ecn.kmin)} to {SIZE.exact(ecn.kmax)}{at}, up to {ecn.pmax:.0%}"
 
 
 _NAMES = {"go_back_n": GoBackN, "selective_repeat": SelectiveRepeat, "trim_nack": TrimNack}
