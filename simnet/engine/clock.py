@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from heapq import heappush
+from time import monotonic
 
 import simpy
 from simpy.core import NORMAL
 
 from simnet.network.model import Completion, NetworkModel, Progress
 
-_STEPS_BETWEEN_LOOKS = 8192
+_STEPS_BETWEEN_LOOKS, _TIME_BETWEEN_REPORTS = 16, 0.2  # at the wall clock [s]
 _NEVER = float("inf")
 
 
@@ -26,6 +27,7 @@ class Clock(simpy.Environment):
         self.steps = 0
         self._deliver = [lambda event: on_completion(event.value)]
         self._progress = progress
+        self._reported = monotonic()
 
     def step(self) -> None:
         """Process the next event of either side."""
@@ -35,9 +37,16 @@ class Clock(simpy.Environment):
             for completion in self.network.advance(upcoming):
                 self.at(completion.time, self._deliver, completion)
         self.steps += 1
-        if self._progress and self.steps % _STEPS_BETWEEN_LOOKS == 0:
+        if self._progress and self.steps % _STEPS_BETWEEN_LOOKS == 0 and self._is_due():
             self._progress(self._now, self.steps)
         super().step()
+
+    def _is_due(self) -> bool:
+        """True if the last report is a while ago; a step may take a microsecond or seconds."""
+        now = monotonic()
+        due = now - self._reported > _TIME_BETWEEN_REPORTS
+        self._reported = now if due else self._reported
+        return due
 
     def at(self, time: float, callbacks: list, value=None) -> None:
         """Call `callbacks` with an event of this value at absolute `time` [s], or now if that has passed.
