@@ -16,6 +16,7 @@ from simnet.cli.listing import first_sentence, parts
 from simnet.cli.progress import progress
 from simnet.engine.replay import Replay
 from simnet.jit import compiled_before
+from simnet.run import run
 from tests import example_result
 
 ROOT = Path(__file__).parents[1]
@@ -191,15 +192,26 @@ def test_a_first_compilation_is_announced_once_on_stderr(command, experiment, tm
 
 
 def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys):
-    for terminal in (False, True):
-        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal, raising=False)
-        with progress("training") as update:
-            update(2.5e-3, 1234)
-        shown = capsys.readouterr().err
-        assert bool(shown) == terminal
-    assert "training" in shown
-    assert "2.5 ms" in shown
+    with progress("training") as update:
+        assert update is None
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress("training", quiet=True) as update:
+        assert update is None
+    assert capsys.readouterr().err == ""
+    with progress("training") as update:
+        update(2.5e-3, 1234)
+    shown = capsys.readouterr().err
+    assert "training, at 2.5 ms, 1,234 events, " in shown
     assert "events/s" in shown
+
+
+def test_a_run_reports_its_progress(experiment, monkeypatch):
+    monkeypatch.setattr("simnet.engine.clock._TIME_BETWEEN_REPORTS", 0.0)
+    reports = []
+    run(experiment(TWO_GPUS.replace("[1MiB]", "[1MiB], repeats: 50")), progress=lambda *report: reports.append(report))
+    times, events = zip(*reports)
+    assert 0 < times[0] < times[-1]
+    assert 0 < events[0] < events[-1]
 
 
 # -- topologies -----------------------------------------------------------------------------------------------
