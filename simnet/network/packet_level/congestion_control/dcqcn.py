@@ -77,7 +77,7 @@ class Dcqcn(Control):
     stages: int | None = Field(
         None, ge=0, description="F, increases before additive ones; mlx 1 [HPCC], paper 5 (recalled, unverified)"
     )
-    minimum: Rate = Field(RATE.parse("100Mbps"), description="lowest rate; HPCC's config.txt (its run.py 1000 Mb/s)")
+    minimum: Rate = Field(RATE.parse("1Gbps"), description="lowest rate at 100 Gb/s, scaled with the link [HPCC]")
 
     def numbers(self) -> list[float]:
         """See `Control.numbers`; what is not set comes from the form."""
@@ -118,7 +118,7 @@ def on_data(k, params, now, marked):
 
 @kernel
 def _cut(k, params):
-    k.rate = max(k.rate * (1.0 - k.cc[ALPHA] / 2.0), params[MINIMUM])
+    k.rate = max(k.rate * (1.0 - k.cc[ALPHA] / 2.0), params[MINIMUM] * (k.line_rate / REFERENCE_RATE))
     k.cc[TIMER_STAGE] = 0.0
     k.cc[BYTE_STAGE] = 0.0
 

@@ -30,11 +30,9 @@ class Hpcc(Control):
     needs_int: ClassVar[bool] = True
 
     eta: float = Field(0.95, gt=0, le=1, description="target utilization; HPCC paper, section 5.1 [HPCC]")
-    max_stage: int = Field(
-        5, ge=0, description="additive steps before a multiplicative one; paper 5, its ns-3 run.py 0"
-    )
+    max_stage: int = Field(0, ge=0, description="additive steps before a multiplicative one; run.py 0, paper 5 [HPCC]")
     additive: Rate = Field(RATE.parse("40Mbps"), description="W_AI as a rate at 100 Gb/s, scaled with the link [HPCC]")
-    minimum: Rate = Field(RATE.parse("100Mbps"), description="lowest rate; HPCC's config.txt (its run.py 1000 Mb/s)")
+    minimum: Rate = Field(RATE.parse("1Gbps"), description="lowest rate at 100 Gb/s, scaled with the link [HPCC]")
 
 
 (ETA, MAX_STAGE, ADDITIVE, MINIMUM) = range(4)
@@ -89,7 +87,7 @@ def on_ack(k, params, now, feedback, records):
     else:
         window = k.cc[REFERENCE] + additive
         stage = k.cc[STAGE] + 1.0
-    window = min(max(window, params[MINIMUM] * k.base_rtt), k.line_rate * k.base_rtt)
+    window = min(max(window, params[MINIMUM] * (k.line_rate / REFERENCE_RATE) * k.base_rtt), k.line_rate * k.base_rtt)
     if feedback.sequence >= k.cc[LAST_UPDATE]:
         k.cc[STAGE] = stage
         k.cc[REFERENCE] = window

@@ -20,8 +20,8 @@ _RECALLED = "Gran et al. 2010, recalled, unverified"
 class IbCca(Control):
     """InfiniBand's congestion control over links with credits: marks raise an index into a table of delays."""
 
-    # threshold 15 of 15, the most aggressive: any packet left waiting behind the one that is sent
-    ports: ClassVar[Ports] = Ports(ecn=Ecn(kmin=0, kmax=0))
+    # threshold 15 of 15, the lowest; how many bytes that is is left to the switch: four large packets, assumed
+    ports: ClassVar[Ports] = Ports(ecn=Ecn(kmin="16kB", kmax="16kB"))
     link_credits: ClassVar[bool] = True
 
     increase: int = Field(1, ge=1, description=f"CCTI_Increase, per BECN; {_RECALLED}")

@@ -22,7 +22,7 @@ from simnet.network.packet_level.congestion_control.telemetry import (
     keep,
     known,
 )
-from simnet.network.packet_level.parameters import Control
+from simnet.network.packet_level.parameters import REFERENCE_RATE, Control
 from simnet.units import RATE, Rate
 
 
@@ -33,7 +33,7 @@ class PowerTcp(Control):
     gain: float | None = Field(None, gt=0, le=1, description="g; default 0.9 with INT, 0.7 in the theta form [TUB]")
     eta: float | None = Field(None, gt=0, le=1, description="utilization; default 0.95 with INT, 1 in theta [TUB]")
     additive: Rate = Field(RATE.parse("150Mbps"), description="beta of every flow, at every link rate [TUB]")
-    minimum: Rate = Field(RATE.parse("100Mbps"), description="lowest rate; HPCC's config.txt [HPCC]")
+    minimum: Rate = Field(RATE.parse("1Gbps"), description="lowest rate at 100 Gb/s, scaled with the link [HPCC]")
 
     @property
     def needs_int(self) -> bool:
@@ -113,7 +113,7 @@ def on_ack(k, params, now, feedback, records):
     eta = (1.0 if theta else 0.95) if np.isnan(params[ETA]) else params[ETA]
     reference = k.cc[REFERENCE]
     rate = gain * (reference / (k.cc[POWER] / eta) + params[ADDITIVE]) + (1.0 - gain) * reference
-    rate = min(max(rate, params[MINIMUM]), k.line_rate)
+    rate = min(max(rate, params[MINIMUM] * (k.line_rate / REFERENCE_RATE)), k.line_rate)
     if feedback.sequence >= k.cc[LAST_UPDATE]:
         k.cc[REFERENCE] = rate
         k.cc[LAST_UPDATE] = k.next_sequence

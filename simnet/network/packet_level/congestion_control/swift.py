@@ -20,7 +20,8 @@ from simnet.units import Time
 class Swift(Control):
     """The window follows a target delay that grows as the window shrinks, below one packet by pacing."""
 
-    transport: ClassVar[Transport] = SelectiveRepeat()
+    # long enough for the queue of many first windows, before there is an RTT to go by
+    transport: ClassVar[Transport] = SelectiveRepeat(timeout="1ms", duplicates=64)
     ports: ClassVar[Ports] = Ports()  # lossy: no pauses
 
     base_target: Time | None = Field(None, description="default 5/3 of the base RTT, 20 us at 12 us, derived [UET]")

@@ -1,11 +1,11 @@
 """TIMELY (Mittal et al. 2015) and its patched form (Zhu et al. 2016): the rate follows the gradient of the RTT.
 
-Once per window: diff = (1 - a) diff + a (rtt - rtt'), gradient = diff / min RTT.
+Once per window of data: diff = (1 - a) diff + a (rtt - rtt'), gradient = diff / min RTT.
 Below T_low R += delta; above T_high R *= 1 - beta (1 - T_high / rtt). Between them
   TIMELY:  gradient <= 0: R += delta; else R *= 1 - beta gradient. After five increases in a row the step is delta_HAI.
   patched: w = 2 gradient + 1/2 within [0, 1], R = R (1 - beta w (rtt - T_low) / T_low) + delta (1 - w).
-TIMELY has many fixed points (any split with constant queue); the patch has one, with RTT
-T_low (1 + N delta / (beta C)).
+Where the rate is set once per segment, steps come in proportion to the rate, and TIMELY keeps any split of a link;
+the patch has one fixed point, with RTT T_low (1 + N delta / (beta C)).
 """
 
 from typing import ClassVar
@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from simnet.jit import kernel
 from simnet.network.packet_level.parameters import REFERENCE_RATE, Control, Pfc, Ports
 from simnet.params import inside
-from simnet.units import RATE, TIME, Rate, Time
+from simnet.units import RATE, TIME, Rate, Size, Time
 
 
 class Timely(Control):
@@ -31,7 +31,10 @@ class Timely(Control):
     t_low: Time | None = Field(None, description="default base RTT + 3 us, derived; 2015's value is 50 us [HPCC]")
     t_high: Time | None = Field(None, description="default 5 t_low, derived; 2015's value is 500 us [HPCC]")
     min_rtt: Time | None = Field(None, description="scale of the gradient; default base RTT; 2015's is 20 us [HPCC]")
-    minimum: Rate = Field(RATE.parse("100Mbps"), description="lowest rate; HPCC's config.txt [HPCC]")
+    minimum: Rate = Field(RATE.parse("1Gbps"), description="lowest rate at 100 Gb/s, scaled with the link [HPCC]")
+    segment: Size | None = Field(
+        None, description="bytes from one update to the next; default a window [HPCC], 16 to 64 KB in the paper"
+    )
 
     @model_validator(mode="after")
     def _in_order(self):
@@ -46,8 +49,8 @@ class PatchedTimely(Timely):
     beta: float = Field(0.008, gt=0, le=1, description="strength of a decrease; Zhu et al. 2016, recalled, unverified")
 
 
-(EWMA, BETA, ADDITIVE, HYPER, T_LOW, T_HIGH, MIN_RTT, MINIMUM) = range(8)
-(LAST_RTT, DIFFERENCE, INCREASES, LAST_UPDATE) = range(4)
+(EWMA, BETA, ADDITIVE, HYPER, T_LOW, T_HIGH, MIN_RTT, MINIMUM, SEGMENT) = range(9)
+(LAST_RTT, DIFFERENCE, INCREASES, NEXT_UPDATE) = range(4)
 HYPER_AFTER = 5  # increases in a row [HPCC]
 
 
@@ -79,10 +82,12 @@ def _increase(k, params):
 
 @kernel
 def on_ack(k, params, now, feedback, patched):
-    """Once per window of data, set the rate by the RTT and its gradient."""
-    if feedback.sequence < k.cc[LAST_UPDATE]:
+    """Once per window of data (or segment), set the rate by the RTT and its gradient."""
+    if feedback.sequence < k.cc[NEXT_UPDATE]:
         return
-    k.cc[LAST_UPDATE] = k.next_sequence
+    k.cc[NEXT_UPDATE] = k.next_sequence
+    if not np.isnan(params[SEGMENT]):
+        k.cc[NEXT_UPDATE] = feedback.sequence + np.ceil(params[SEGMENT] / k.mtu)
     rtt = feedback.rtt
     gradient = _gradient(k, params, rtt)
     if np.isnan(gradient):
@@ -103,4 +108,4 @@ def on_ack(k, params, now, feedback, patched):
     else:
         k.cc[INCREASES] = 0.0
         rate = k.rate * max(1.0 - params[BETA] * gradient, 0.0)
-    k.rate = min(max(rate, params[MINIMUM]), k.line_rate)
+    k.rate = min(max(rate, params[MINIMUM] * (k.line_rate / REFERENCE_RATE)), k.line_rate)
