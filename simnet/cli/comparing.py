@@ -17,6 +17,7 @@ from simnet.result import next_directory
 from simnet.sweep import Comparison, Outcome, compare, parse_vary
 from simnet.units import SIZE, TIME
 
+_VISIBLE = 0.0005  # smaller spreads would print as 0.0 %
 _FILES = ("comparison.csv", "comparison.png", "runs")
 
 
@@ -138,7 +139,7 @@ def _cell(row: Row, name: str) -> str:
     if mean is None:
         return "-"
     relative = row.spread(name) / abs(mean) if mean else 0.0
-    return _formatted(mean, MEASURES[name].unit) + (f" ±{relative:.1%}" if relative else "")
+    return _formatted(mean, MEASURES[name].unit) + (f" ±{relative:.1%}" if relative >= _VISIBLE else "")
 
 
 def _formatted(value: float, unit: str) -> str:

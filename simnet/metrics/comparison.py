@@ -36,6 +36,7 @@ MEASURES: dict[str, Measure] = {
     "retransmitted_bytes": Measure("resent", "B"),
     "jain_index": Measure("Jain", "1", higher_is_better=True),
 }
+_ROUNDING = 1e-12
 _OF_QUEUES = {"mean_queue": "mean", "peak_queue": "peak"} | {
     name: name for name in ("marked", "pauses", "dropped", "retransmitted_bytes")
 }
@@ -116,7 +117,7 @@ def best_rows(rows: list[Row], measure: str) -> list[int]:
         return []
     sign = -1.0 if MEASURES[measure].higher_is_better else 1.0
     first = min(means, key=lambda i: sign * means[i])
-    equal = [i for i in means if means[i] == means[first]]
+    equal = [i for i in means if abs(means[i] - means[first]) <= _ROUNDING * abs(means[first])]
     behind = {i: sign * (means[i] - means[first]) for i in means if i not in equal}
     clear = all(gap > max(rows[i].spread(measure), rows[first].spread(measure)) for i, gap in behind.items())
     return equal if behind and clear else []

@@ -4,8 +4,10 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -118,7 +120,7 @@ def _run(case: Case, measure: Measure, directory: Path | None) -> Outcome:
         return Outcome(case, error=f"internal error: {type(error).__name__}: {error}")
 
 
-def _here(cases: list[Case], measure: Measure, directory: Path | None):
+def _here(cases: list[Case], measure: Measure, directory: Path | None) -> Iterator[tuple[int, Outcome]]:
     for number, case in enumerate(cases):
         yield number, _run(case, measure, directory)
 
@@ -133,7 +135,7 @@ class _Worker:
 
 
 def _serve(connection: Connection, measure: Measure, directory: Path | None) -> None:
-    """Run cases until there are no more. Ctrl-C is the parent's business, who then ends this process."""
+    """Run cases until there are no more. Ctrl-C is the parent's to act on, who then ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # half-written results are tidied up
     try:
@@ -143,7 +145,9 @@ def _serve(connection: Connection, measure: Measure, directory: Path | None) -> 
         pass  # the parent is gone
 
 
-def _in_workers(cases: list[Case], measure: Measure, directory: Path | None, jobs: int):
+def _in_workers(
+    cases: list[Case], measure: Measure, directory: Path | None, jobs: int
+) -> Iterator[tuple[int, Outcome]]:
     """Yield (number, outcome) as runs finish."""
     waiting = deque(enumerate(cases))
     idle: list[_Worker] = []
@@ -176,9 +180,23 @@ def _start(measure: Measure, directory: Path | None) -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, measure, directory), daemon=True)
-    process.start()
+    with _deaf():
+        process.start()
     theirs.close()
     return _Worker(process, ours)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Ignore Ctrl-C for a moment, so that a process started now ignores it from its first instruction on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _stop(workers: list[_Worker]) -> None:
