@@ -43,7 +43,8 @@ INDEPENDENT, SHARED, STATIC = range(3)  # how a device chooses among equal-cost 
 
 @njit
 def chosen_path(
-    origin, target, rule, first_key, key, digits, rest, hops, leave_start, leave_link, destination, forwards, usable, path
+    origin, target, rule, first_key, key, digits, rest, hops, leave_start, leave_link, destination, forwards, usable,
+    path,
 ):  # fmt: skip
     """Write into `path` the links from origin to target, one equal-cost next hop per device. Returns their number.
 
@@ -186,10 +187,10 @@ def fabric_routes(
 def _same_set(sets, place, links, count):
     if sets[place] != count:
         return False
+    same = True
     for i in range(count):
-        if sets[place + 2 + i] != links[i]:
-            return False
-    return True
+        same &= sets[place + 2 + i] == links[i]
+    return same
 
 
 @njit

@@ -4,8 +4,9 @@ import numpy as np
 
 from simnet.jit import kernel, kernel_inline
 from simnet.network.dependencies import START, count_off, count_successors, pop_timer, release
-from simnet.network.packet_level import congestion_control, pulls, receiver, sender
+from simnet.network.packet_level import congestion_control, load_balancing, pulls, receiver, sender
 from simnet.network.packet_level.heap import pop, push, replace_first
+from simnet.network.packet_level.load_balancing.feedback import ANSWERED, EXPIRED, TRIMMED
 from simnet.network.packet_level.port import (
     append,
     fits,
@@ -193,23 +194,36 @@ def trim_last(slot, port, ports, devices, packets, settings):
     p.trimmed += 1
 
 
+@kernel
+def refuse(slot, link, now, ports, packets, heap, world):
+    """A packet that has come over `link` finds no place."""
+    if ports[link].lossless == CREDITS:
+        return_credit(link, packets[slot].bytes, now, ports, packets, heap, world)
+    free_packet(slot, packets, world)
+
+
 @kernel_inline
 def forward(
     slot, link, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
-    balancers, records, settings, heap, world, graphs, flows, successors, timers,
+    balancers, records, settings, heap, world, graphs, flows, successors, timers, hops, memory,
 ):  # fmt: skip
     """A packet has come over `link` to a device that passes it on: queue it at its next port."""
     packets[slot].hop += 1
     port = path_links[packets[slot].hop]
     packets[slot].ingress = link
+    if world[0].steered == 1:
+        port = load_balancing.steer(
+            slot, link, now, ports, packets, connections, balancers, paths, path_links, hops, memory, world
+        )
+        if port < 0:  # on its way it has got where no path leads on
+            refuse(slot, link, now, ports, packets, heap, world)
+            return
     serve(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
     if not admit(slot, port, ports, devices, packets, settings, world):
-        if ports[link].lossless == CREDITS:
-            return_credit(link, packets[slot].bytes, now, ports, packets, heap, world)
-        free_packet(slot, packets, world)
+        refuse(slot, link, now, ports, packets, heap, world)
         return
     size = packets[slot].bytes
     device = devices[ports[port].node]
@@ -278,6 +292,11 @@ def take_answer(
         congestion_control.eqds.on_credit(k, p.acknowledged)
         sender.arm_timeout(c, now, connections, ports, heap, world)
     else:
+        event = TRIMMED if p.trimmed == 1 else ANSWERED
+        load_balancing.on_feedback(
+            k.balancer, c, k, balancers[k.balancer_params], paths, event, p.entropy, p.echo, p.sequence, now * 1e-12,
+            world,
+        )  # fmt: skip
         acknowledge(slot, now, packets, connections, messages, bits, params, records, settings, feedback, ports, heap,
                     world)  # fmt: skip
     if k.inflight <= 0.0 and k.unacknowledged >= k.total:
@@ -353,7 +372,8 @@ def missing_before(c, number, now, connections, messages, bits, row):
 @kernel_inline
 def arrive(
     port, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params, balancers,
-    records, settings, feedback, heap, world, graphs, flows, successors, pending, completions, timers, record,
+    records, settings, feedback, heap, world, graphs, flows, successors, pending, completions, timers, record, hops,
+    memory,
 ):  # fmt: skip
     """The packet at the head of a wire has reached the far end."""
     p = ports[port]
@@ -379,7 +399,7 @@ def arrive(
     if path_links[packets[slot].hop + 1] >= 0:
         forward(
             slot, port, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links,
-            params, balancers, records, settings, heap, world, graphs, flows, successors, timers,
+            params, balancers, records, settings, heap, world, graphs, flows, successors, timers, hops, memory,
         )  # fmt: skip
         return
     if p.lossless == CREDITS:
@@ -410,7 +430,7 @@ def arrive(
 
 
 @kernel
-def time_out(c, now, connections, messages, bits, params, ports, heap, world):
+def time_out(c, now, connections, messages, bits, paths, params, balancers, ports, heap, world):
     """The timeout of a connection fires: look whether anything is overdue, and send it again."""
     k = connections[c]
     k.timer = 0
@@ -431,6 +451,10 @@ def time_out(c, now, connections, messages, bits, params, ports, heap, world):
     else:
         sender.lose_all(c, connections, messages, bits)
     congestion_control.on_loss(k.control_kind, k, params[k.params], now * 1e-12, lost, True)
+    if lost > 0.0:
+        load_balancing.on_feedback(
+            k.balancer, c, k, balancers[k.balancer_params], paths, EXPIRED, -1, 0, -1, now * 1e-12, world
+        )
     sender.arm_timeout(c, now, connections, ports, heap, world)
     sender.settle(c, now, connections, messages, bits, ports, heap, world)
 
@@ -467,7 +491,7 @@ def begin(flow, now, connections, messages, bits, params, flows, ports, heap, wo
 def handle(
     number, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
     balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions, timers,
-    record,
+    record, hops, memory,
 ):  # fmt: skip
     """Process the first event of the heap."""
     kind, port = number // len(ports), number % len(ports)
@@ -475,7 +499,7 @@ def handle(
         arrive(
             port, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
             balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions,
-            timers, record,
+            timers, record, hops, memory,
         )  # fmt: skip
         return
     pop(heap, world)
@@ -499,7 +523,7 @@ def handle(
         if (number - PORT_EVENTS * len(ports)) & 1 == DUE:
             sender.settle(c, now, connections, messages, bits, ports, heap, world)
         else:
-            time_out(c, now, connections, messages, bits, params, ports, heap, world)
+            time_out(c, now, connections, messages, bits, paths, params, balancers, ports, heap, world)
     elif kind == PAUSE:
         p.paused = 1
         p.pauses += 1
@@ -574,7 +598,7 @@ def next_event(heap, timers, world):
 def advance(
     until, budget, spare_events, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links,
     params, balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions,
-    timers, record, samples, probes,
+    timers, record, samples, probes, hops, memory,
 ):  # fmt: skip
     """Go on to `until` [ps], to the first instant with completions, or for `budget` events.
 
@@ -637,5 +661,5 @@ def advance(
         handle(
             number, time, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
             balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions,
-            timers, record,
+            timers, record, hops, memory,
         )  # fmt: skip

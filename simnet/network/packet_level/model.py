@@ -12,6 +12,8 @@ from simnet.network.connections import identity
 from simnet.network.model import STUCK, UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
 from simnet.network.packet_level import failures, kernel, statistics
 from simnet.network.packet_level.fabric import device_table, port_table
+from simnet.network.packet_level.load_balancing import queue_pairs
+from simnet.network.packet_level.paths import Paths
 from simnet.network.packet_level.sampling import Sampling
 from simnet.network.packet_level.settings import Settings
 from simnet.network.packet_level.state import (
@@ -81,8 +83,10 @@ class PacketModel:
         self._more_packets(1024)
         self._connections, self._connected = table(0, CONNECTION), 0
         self._connection_rows: dict = {}
-        self._paths = np.zeros(0, np.int64)
-        self._path_links = np.full(1, -1, np.int32)
+        self._spread: dict[int, tuple[FlowGraph, FlowGraph]] = {}  # by identity of the first
+        self._spread_graphs: dict[int, FlowGraph] = {}  # by number
+        self._routes = Paths(topology, seed, self.settings.balancer, self.settings.paths)
+        self._routes.tell_switches(self._router, self._connections, self._world[0])
         self._bits = np.zeros((0, 3, self.settings.words), np.uint64)
         self._messages = table(0, MESSAGE)
         self._params = self.settings.control_row()[None, :]
@@ -98,7 +102,10 @@ class PacketModel:
     def start(self, flows: FlowGraph, devices: np.ndarray, communicator: int, now: float) -> int:
         """See `model.NetworkModel.start`."""
         devices = np.asarray(devices, np.int64)
+        flows = self._over_queue_pairs(flows)
         number = self._graphs.add(flows, devices, self._connect(flows, devices, communicator))
+        if self._record and self._routes.queue_pairs > 1:
+            self._spread_graphs[number] = flows
         if len(self._graphs.flows) > len(self._messages):
             self._messages = grown(self._messages, len(self._graphs.flows))
         self._graphs.queue_roots(number, self._ticks(now), self._connections)
@@ -150,8 +157,19 @@ class PacketModel:
             **self._sampling.columns(ports, columns["queue_area"], int(world.now)),
         )
 
+    def _over_queue_pairs(self, flows: FlowGraph) -> FlowGraph:
+        """The graph with several connections in the place of each, where the load balancer asks for it."""
+        count = self._routes.queue_pairs
+        if count == 1:
+            return flows
+        if id(flows) not in self._spread:
+            self._spread[id(flows)] = flows, queue_pairs.spread(flows, count, self.settings.balancer.messages)
+        return self._spread[id(flows)][1]
+
     def _recorded(self) -> dict[str, np.ndarray]:
         flows = self._graphs.recorded()
+        if self._routes.queue_pairs > 1:
+            flows = queue_pairs.gathered(flows, self._spread_graphs)
         return flows | {name: self._origin + flows[name] / SECOND for name in ("start", "end") if name in flows}
 
     def path_lengths(self) -> np.ndarray:
@@ -171,6 +189,7 @@ class PacketModel:
                 bits = np.zeros((len(self._connections), *self._bits.shape[1:]), np.uint64)
                 bits[: len(self._bits)] = self._bits
                 self._bits = bits
+                self._routes.fit_memory(self._connections, self._world[0])
                 self._number_bits()
             self._connection_rows[key] = (first, graph, devices, communicator)
             self._set_up(first, graph, devices, communicator)
@@ -182,60 +201,42 @@ class PacketModel:
         rows.delay = np.rint(graph.delay * SECOND)
         rows.cap = graph.rate_cap
         self.settings.fill_connections(rows)
-        there, back = self._find_paths(rows, graph, devices, communicator)
+        self._find_paths(rows, graph, devices, communicator)
         rows.port = rows.next_port
-        for c in np.flatnonzero(rows.paths > 0).tolist():
-            self._time(rows[c], int(there[c, 0]), int(back[c, 0]))
 
-    def _find_paths(self, rows, graph: FlowGraph, devices: np.ndarray, communicator: int):
+    def _find_paths(self, rows, graph: FlowGraph, devices: np.ndarray, communicator: int) -> None:
         """Give rows of connections their paths through the network as it is now."""
         source, destination = devices[graph.source], devices[graph.destination]
-        count = self.settings.paths
-        there = self._walk(source, destination, graph.channel, communicator, count)
-        back = self._walk(destination, source, graph.channel, communicator, count)
-        rows.first_path = len(self._paths) + 2 * count * np.arange(graph.connections)
-        self._paths = np.concatenate([self._paths, np.concatenate([there, back], axis=1).ravel()])
-        reachable = (there[:, 0] >= 0) & (back[:, 0] >= 0)
-        first = self._path_links[np.maximum(there[:, 0], 0)]
-        rows.paths = np.where(reachable, np.where(first >= 0, count, 0), -1)
+        found = self._routes.find(self._router, source, destination, graph.channel, communicator)
+        rows.first_path = found.first
+        reachable = (found.there >= 0) & (found.back >= 0)
+        first = self._routes.links[np.maximum(found.there, 0)]
+        rows.paths = np.where(reachable, np.where(first >= 0, self.settings.paths, 0), -1)
         rows.next_port = np.where(reachable & (first >= 0), first, 0)
         self._cut_off |= not reachable.all()
-        return there, back
+        self._routes.mark_ends(rows, found.there)
+        self._time(rows, found.there, found.back)
 
-    def _time(self, row, there: int, back: int) -> None:
-        """Line rate, base RTT (one full packet, its acknowledgement, no queues) and timeout of a connection."""
-        full, ack = row.mtu + row.header, self.settings.ack
-        rtt, slowest = 0.0, math.inf
-        for start, size in ((there, full), (back, ack)):
-            at = start
-            while self._path_links[at] >= 0:
-                link = self._topology.links[self._path_links[at]]
-                rtt += link.latency + size / link.rate
-                slowest = min(slowest, link.rate)
-                at += 1
-        row.line_rate, row.base_rtt = slowest, rtt
-        row.pull_port = self._access_link(there)
-        row.timeout = round(self.settings.timeout(rtt) * SECOND)
+    def _time(self, rows: np.recarray, there: np.ndarray, back: np.ndarray) -> None:
+        """Line rate, base RTT (one full packet, its acknowledgement, no queues), timeout, access link of connections.
 
-    def _access_link(self, start: int) -> int:
-        """The last link of a path in the network, whose rate its receiver can grant to senders."""
-        links = self._path_links[start : start + int(np.argmax(self._path_links[start:] < 0))]
-        fabric = [link for link in links if self._topology.links[link].kind in FABRIC_KINDS]
-        return int(fabric[-1] if fabric else links[-1])
-
-    def _walk(self, source, destination, channel, communicator: int, count: int) -> np.ndarray:
-        """Starts in `path_links` of `count` paths for every connection [int64[connections, count]]; -1: none."""
-        starts = np.zeros((len(source), count), np.int64)
-        for entropy in range(count):
-            keys = hashing.keys(self._seed, communicator, source, destination, channel, entropy)
-            routes = self._router.routes(source, destination, channel, keys)
-            ends = routes.start[1:]
-            links = np.insert(routes.links.astype(np.int32), ends, -1)
-            begin = len(self._path_links)
-            self._path_links = np.concatenate([self._path_links, links])
-            starts[:, entropy] = begin + routes.start[:-1] + np.arange(len(source))
-            starts[~routes.reachable, entropy] = -1
-        return starts
+        The access link is the last one in the network, whose rate the receiver can grant to senders.
+        """
+        rates, latencies = self._topology.rates, self._topology.latencies
+        fabric = np.array([link.kind in FABRIC_KINDS for link in self._topology.links])
+        rtt, slowest = np.zeros(len(rows)), np.full(len(rows), np.inf)
+        in_network = np.zeros(len(rows), bool)
+        for starts, sizes in ((there, rows.mtu + rows.header), (back, np.full(len(rows), self.settings.ack))):
+            for which, links in self._routes.along(starts):
+                rtt[which] += latencies[links] + sizes[which] / rates[links]
+                slowest[which] = np.minimum(slowest[which], rates[links])
+                if starts is there:
+                    later = fabric[links] | ~in_network[which]
+                    rows.pull_port[which[later]] = links[later]
+                    in_network[which] |= fabric[links]
+        new = (rows.base_rtt == 0.0) & (rtt > 0.0)  # what a detour adds is not unlearnt
+        rows.line_rate[new], rows.base_rtt[new] = slowest[new], rtt[new]
+        rows.timeout[new] = [round(self.settings.timeout(t) * SECOND) for t in rtt[new].tolist()]
 
     # -- changes of links, and the end of the road -----------------------------------------------------------
 
@@ -256,6 +257,7 @@ class PacketModel:
         if rerouted:
             self._cut_off = False
             self._router = Router(self._topology, self._rates > 0)
+            self._routes.tell_switches(self._router, self._connections, self._world[0])
             for first, graph, devices, communicator in self._connection_rows.values():
                 rows = self._connections[first : first + graph.connections]
                 self._find_paths(rows, graph, devices, communicator)
@@ -307,10 +309,11 @@ class PacketModel:
         while True:
             outcome = kernel.advance(
                 until, _BUDGET, 3 * len(self._device_ports) + 64, self._ports, self._devices, self._device_ports,
-                self._packets, self._connections, self._messages, self._bits, self._paths, self._path_links,
+                self._packets, self._connections, self._messages, self._bits, self._routes.rows, self._routes.links,
                 self._params, self._balancers, self._records, self._settings_row, self._feedback, self._heap,
                 self._world, graphs.rows, graphs.flows, graphs.successors, graphs.pending, graphs.completions,
-                graphs.timers, graphs.times, self._sampling.samples, self._sampling.probes,
+                graphs.timers, graphs.times, self._sampling.samples, self._sampling.probes, self._routes.hops,
+                self._routes.memory,
             )  # fmt: skip
             if outcome == kernel.MORE_PACKETS:
                 self._more_packets(2 * len(self._packets))

@@ -88,4 +88,4 @@ def _fill(p, c, granted, now, connections, paths, settings):
     p.ingress = -1
     p.sent = now
     p.entropy = granted % k.paths
-    p.hop = paths[k.first_path + k.paths + p.entropy]
+    p.hop = paths[k.first_path + k.paths + p.entropy].start

@@ -40,7 +40,7 @@ def answer(slot, kind, c, connections, packets, paths, settings):
     p.marked = 0
     p.acknowledged = k.expected
     p.ingress = -1
-    p.hop = paths[k.first_path + k.paths + p.entropy]
+    p.hop = paths[k.first_path + k.paths + p.entropy].start
 
 
 @kernel_inline

@@ -154,8 +154,10 @@ def next_packet(c, start, connections, messages, bits, packets, paths, balancers
     p.ingress = -1
     p.acknowledged = congestion_control.announced(k.control_kind, k)
     p.sent = start
-    p.entropy = load_balancing.choose(k.balancer, k, balancers[k.balancer_params], sequence, start * 1e-12, world)
-    p.hop = paths[k.first_path + p.entropy]
+    p.entropy = load_balancing.choose(
+        k.balancer, c, k, balancers[k.balancer_params], paths, start * 1e-12, world
+    )  # fmt: skip
+    p.hop = paths[k.first_path + p.entropy].start
     k.inflight += p.bytes
     k.credit -= p.bytes
     k.sent_bytes += p.bytes

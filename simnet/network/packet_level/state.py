@@ -23,6 +23,12 @@ WORLD = np.dtype(
         ("stuck", "i8"),  # connection that times out without end, plus 1; 0: none
         ("duplicates", "i8"),  # packets that it had already
         ("int_hops", "i8"),  # INT records kept per packet, 0: none
+        # for schemes that choose a path at switches
+        ("steered", "i8"),  # 1: there is one
+        ("goals", "i8"),  # targets in their tables of next hops
+        ("goal_devices", "i8"),  # where those are listed
+        ("lanes", "i8"),  # most uplinks of a leaf
+        ("conga", "i8"),  # rows of `memory` before CONGA's
         ("sample_next", "i8"),  # [ps] time of the next sample
         ("sample_port", "i8"),  # that it reads next
         ("sample_step", "i8"),  # [ps], 0: no samples
@@ -74,6 +80,8 @@ PORT = np.dtype(
         ("pull_time", "i8"),  # [ps] of the next grant
         ("down", "i8"),  # 1: it has failed
         ("loss", "f8"),  # probability that the wire loses a packet
+        ("load", "f8"),  # [bytes] sent of late, as CONGA estimates it
+        ("load_time", "i8"),  # [ps] up to which it has decayed
         # counters
         ("bytes_out", "i8"),
         ("packets_out", "i8"),
@@ -129,6 +137,8 @@ PACKET = np.dtype(
         ("trimmed", "i1"),
         ("hops", "i1"),  # INT records so far
         ("echo", "i1"),  # of an acknowledgement: the data packet was marked
+        ("lane", "i2"),  # CONGA: uplink of the first leaf, and the largest congestion on the way
+        ("congestion", "i2"),
     ],
     align=True,
 )
@@ -165,6 +175,19 @@ SAMPLE = np.dtype([("bytes", "f8"), ("area", "f8")], align=True)
 # The same of the first connections.
 PROBE = np.dtype([("window", "f8"), ("rate", "f8"), ("inflight", "f8"), ("rtt", "f8")], align=True)
 
+# One of the ways of a connection.
+PATH = np.dtype(
+    [
+        ("start", "i4"),  # in `path_links`; the path ends before -1
+        ("penalty", "i2"),  # packets that are still to avoid it
+        ("waiting", "i2"),  # packets that have not been answered
+    ],
+    align=True,
+)
+
+# What a switch remembers of a connection's flowlet, or a leaf of the congestion of another one's uplink.
+MEMORY = np.dtype([("time", "i8"), ("switch", "i4"), ("value", "i4"), ("heard", "i4")], align=True)
+
 # A flow of a started graph while it is being sent; row f belongs to flow f.
 MESSAGE = np.dtype(
     [
@@ -185,10 +208,14 @@ CONNECTION = np.dtype(
         ("destination", "i4"),
         ("delay", "f8"),  # [ps]
         # where it goes
-        ("first_path", "i8"),  # paths first_path ... of `path_start`, data first, then acknowledgements
+        ("first_path", "i8"),  # rows first_path ... of PATH, those of data first, then those of acknowledgements
         ("paths", "i4"),  # of each; 0: from a device to itself, -1: no path
         ("port", "i4"),  # link on which it starts
         ("next_port", "i4"),  # the same on its newest paths
+        ("entry", "i4"),  # links before the first switch of the fabric
+        ("exit", "i8"),  # of its first path: where the last link that leaves a switch stands in `path_links`
+        ("home", "i4"),  # number of the leaf it starts from, in the tables of next hops; -1: none
+        ("goal", "i4"),  # of the leaf (or device) that it goes to
         ("control_kind", "i4"),  # congestion control
         ("params", "i4"),  # row of its parameters
         ("balancer", "i4"),  # load balancing
@@ -229,7 +256,7 @@ CONNECTION = np.dtype(
         ("timeouts", "i8"),
         ("barren", "i8"),  # timeouts since something was acknowledged
         ("cap", "f8"),  # [bytes/s] that it never exceeds
-        ("choice", "f8", (8,)),  # scratch of the load balancer
+        ("choice", "f8", (16,)),  # scratch of the load balancer
         ("cc", "f8", (CC_SLOTS,)),  # scratch of the congestion control
         # receiver
         ("expected", "i4"),  # all before this have arrived
