@@ -3,9 +3,14 @@
 import numpy as np
 
 
+_CACHE_LINE = 64  # [bytes]
+
+
 def table(rows: int, dtype: np.dtype) -> np.recarray:
-    """A zeroed record array."""
-    return np.zeros(rows, dtype).view(np.recarray)
+    """A zeroed record array that begins at a cache line."""
+    memory = np.zeros(rows * dtype.itemsize + _CACHE_LINE, np.uint8)
+    begin = -memory.ctypes.data % _CACHE_LINE
+    return memory[begin : begin + rows * dtype.itemsize].view(dtype).view(np.recarray)
 
 
 def grown(array: np.recarray, rows: int) -> np.recarray:

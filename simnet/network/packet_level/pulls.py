@@ -82,7 +82,6 @@ def _fill(p, c, granted, now, connections, paths, settings):
     p.connection = c
     p.sequence = 0
     p.message = 0
-    p.payload = 0
     p.acknowledged = granted
     p.bytes = settings[0].ack_size
     p.ingress = -1

@@ -149,7 +149,6 @@ def next_packet(c, start, connections, messages, bits, packets, paths, balancers
     p.connection = c
     p.sequence = sequence
     p.message = message
-    p.payload = payload
     p.bytes = payload + np.int64(k.header)
     p.ingress = -1
     p.acknowledged = congestion_control.announced(k.control_kind, k)

@@ -37,9 +37,11 @@ WORLD = np.dtype(
     align=True,
 )
 
-# Port i is the egress queue of link i. Its queues and its wire are lists of packets.
+# Port i is the egress queue of link i. Its queues and its wire are lists of packets. The fields stand in the order in which
+# they are used: what every event touches is in few cache lines.
 PORT = np.dtype(
     [
+        # the queues and the wire, 64 bytes that every event touches
         ("busy_until", "i8"),  # [ps] end of the transmission under way
         ("ps_per_byte", "f8"),
         ("delay", "i8"),  # [ps] of the wire
@@ -52,25 +54,38 @@ PORT = np.dtype(
         ("node", "i4"),  # device at whose egress it stands
         ("far", "i4"),  # device at the other end
         ("ring", "i4"),  # connection that sends next, of those whose first link this is; -1: none
+        ("lossless", "i4"),  # NONE, PFC or CREDITS, towards the far end
+        # what a transmission changes
         ("data_bytes", "i8"),  # in the data queue
         ("control_bytes", "i8"),
+        ("bytes_out", "i8"),
+        ("packets_out", "i8"),
+        ("busy", "i8"),  # [ps]
+        ("area", "f8"),  # integral of the data queue over time [bytes ps]
+        ("area_since", "i8"),
+        ("peak", "i8"),  # largest data queue [bytes]
+        # what an arrival at the far end looks at
+        ("ingress_bytes", "i8"),  # waiting in egress queues there
+        ("pausing", "i8"),  # 1: the far end has sent XOFF
         ("paused", "i8"),  # 1: the far end has sent XOFF for the data class
-        ("woken", "i8"),  # [ps] for which a wake-up stands in the heap
-        # settings
-        ("limit", "i8"),  # [bytes] of the data queue; 0: the shared buffer of the device decides
+        ("down", "i8"),  # 1: it has failed
+        ("loss", "f8"),  # probability that the wire loses a packet
+        ("lose", "i8"),  # number of the one packet that it loses, from 1; 0: none
+        ("bytes_in", "i8"),
+        ("packets_in", "i8"),
+        # settings, and marks
         ("kmin", "i8"),
         ("kmax", "i8"),
         ("pmax", "f8"),
-        ("trims", "i4"),
-        ("lossless", "i4"),  # NONE, PFC or CREDITS, towards the far end
-        # what the far end holds of this link
-        ("ingress_bytes", "i8"),  # waiting in egress queues there
-        ("pausing", "i8"),  # 1: the far end has sent XOFF
+        ("marked", "i8"),
+        ("limit", "i8"),  # [bytes] of the data queue; 0: the shared buffer of the device decides
         ("xoff", "i8"),  # [bytes]; 0: by the free buffer of the far end
         ("xon", "i8"),  # [bytes]; with xoff 0: how far below it
+        ("credits", "i8"),  # [bytes] free in the far end's input buffer
+        # what happens now and then
+        ("woken", "i8"),  # [ps] for which a wake-up stands in the heap
         ("headroom", "i8"),
         ("after_xoff", "i8"),  # [bytes] that have come since XOFF was sent
-        ("credits", "i8"),  # [bytes] free in the far end's input buffer
         ("credit_head", "i4"),  # credits on their way back, as a list of packets
         ("credit_tail", "i4"),
         # pull pacer of the far end: connections that want credit, in a list
@@ -78,26 +93,16 @@ PORT = np.dtype(
         ("pull_tail", "i4"),
         ("pull_armed", "i8"),  # 1: its event stands in the heap
         ("pull_time", "i8"),  # [ps] of the next grant
-        ("down", "i8"),  # 1: it has failed
-        ("loss", "f8"),  # probability that the wire loses a packet
-        ("load", "f8"),  # [bytes] sent of late, as CONGA estimates it
-        ("load_time", "i8"),  # [ps] up to which it has decayed
+        ("trims", "i4"),
         # counters
-        ("bytes_out", "i8"),
-        ("packets_out", "i8"),
-        ("bytes_in", "i8"),
-        ("packets_in", "i8"),
-        ("marked", "i8"),
         ("dropped", "i8"),
         ("dropped_bytes", "i8"),
         ("trimmed", "i8"),
         ("pauses", "i8"),  # XOFFs that reached this port
         ("paused_since", "i8"),
         ("paused_time", "i8"),  # [ps]
-        ("busy", "i8"),  # [ps]
-        ("peak", "i8"),  # largest data queue [bytes]
-        ("area", "f8"),  # integral of the data queue over time [bytes ps]
-        ("area_since", "i8"),
+        ("load", "f8"),  # [bytes] sent of late, as CONGA estimates it
+        ("load_time", "i8"),  # [ps] up to which it has decayed
     ],
     align=True,
 )
@@ -121,14 +126,13 @@ PACKET = np.dtype(
     [
         ("arrival", "i8"),  # [ps] at the far end of the wire it is on
         ("sent", "i8"),  # [ps] when the data packet left its sender; echoed by its acknowledgement
-        ("hop", "i8"),  # where in `path_links` the link stands that it is on
+        ("hop", "i4"),  # where in `path_links` the link stands that it is on
         ("next", "i4"),  # in the list it is in
         ("connection", "i4"),
         ("sequence", "i4"),  # of the data packet, or of the one acknowledged
         ("acknowledged", "i4"),  # cumulative: all before this number have arrived; else what a control tells or grants
         ("message", "i4"),
         ("bytes", "i4"),  # on the wire
-        ("payload", "i4"),
         ("ingress", "i4"),  # link by which it came to where it waits, -1: it started here
         ("entropy", "i4"),  # which of the connection's paths it takes
         ("kind", "i1"),
