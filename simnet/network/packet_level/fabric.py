@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from simnet.errors import InputError
 from simnet.network.packet_level.settings import Settings
 from simnet.network.packet_level.state import CREDITS, DEVICE, NONE, PFC, PORT, SECOND
 from simnet.network.records import table
@@ -35,7 +36,25 @@ def port_table(topology: Topology, settings: Settings) -> np.recarray:
         port.credits = settings.link_credits(link.rate, link.latency)
         port.lossless = CREDITS if port.credits else PFC if settings.pfc else NONE
         port.xoff, port.xon, port.headroom = settings.pause_thresholds(link.rate, link.latency)
+    _set_losses(ports, topology, settings)
     return ports
+
+
+def _set_losses(ports: np.recarray, topology: Topology, settings: Settings) -> None:
+    """Have wires lose packets. Raises InputError where there is no such link."""
+    if not settings.ports.losses:
+        return
+    names: dict[tuple[str, str], list[int]] = {}
+    for i, link in enumerate(topology.links):
+        ends = (topology.devices[link.source].name, topology.devices[link.destination].name)
+        names.setdefault(ends, []).append(i)
+    for number, loss in enumerate(settings.ports.losses):
+        if loss.link not in names:
+            a, b = loss.link
+            raise InputError(f"network.ports.losses.{number}.link: no link from '{a}' to '{b}' in the topology")
+        for i in names[loss.link]:
+            ports[i].loss = loss.probability or 0.0
+            ports[i].lose = loss.packet or 0
 
 
 def device_table(topology: Topology, settings: Settings) -> tuple[np.recarray, np.ndarray]:

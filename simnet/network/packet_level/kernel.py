@@ -389,7 +389,8 @@ def arrive(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
-    if p.down == 1 or (p.loss > 0.0 and uniform(world, packets[slot].connection, packets[slot].sequence, now) < p.loss):
+    lost = p.down == 1 or p.packets_in == p.lose
+    if lost or (p.loss > 0.0 and uniform(world, packets[slot].connection, packets[slot].sequence, now) < p.loss):
         p.dropped += 1
         p.dropped_bytes += packets[slot].bytes
         if p.lossless == CREDITS:

@@ -59,6 +59,20 @@ class Pfc(Params):
         return self
 
 
+class Loss(Params):
+    """A link of the fabric that loses packets: with a probability, or one of them by its number."""
+
+    link: tuple[str, str] = Field(description="two devices; packets from the first to the second are lost")
+    probability: float | None = Field(None, ge=0, le=1, description="that a packet is lost")
+    packet: int | None = Field(None, ge=1, description="the one packet that is lost, counted from 1")
+
+    @model_validator(mode="after")
+    def _one_way(self):
+        if (self.probability is None) == (self.packet is None):
+            raise inside(("packet",), "needs either probability or packet")
+        return self
+
+
 class Ports(Params):
     """Egress ports of switches: buffer, marking, pauses, trimming. What is not set comes with the control."""
 
@@ -73,6 +87,7 @@ class Ports(Params):
     lossless: bool | None = Field(None, description="false: no pauses even where the control brings them")
     trimming: bool | None = Field(None, description="cut the payload of what does not fit instead of dropping it")
     int_stamps: bool = Field(True, description="switches can stamp INT records, for controls that ask for them")
+    losses: tuple[Loss, ...] = Field((), description="links whose wires lose packets")
 
 
 class Transport(Params):
