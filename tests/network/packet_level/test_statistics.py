@@ -1,0 +1,134 @@
+"""What ports and connections count, and samples of them: right numbers, and no effect on the run."""
+
+import numpy as np
+import pytest
+
+from simnet.flow_graph import flow_graph
+from simnet.network import CONGESTION_CONTROLS
+from simnet.network.packet_level.model import PacketModel
+from simnet.network.packet_level.parameters import Ecn, Packets, Pfc, Ports
+from simnet.network.policies import Policies
+from tests.network.systems import finish_times, leaf_spine, star
+
+KIB = Packets(payload="960B", header="64B", ack="64B")  # 1024 B on the wire
+RATE = 1.024e9  # one packet a microsecond
+
+
+def incast(policies, senders=3, size=48_000, **options):
+    """Reports of a few hosts that send to one, and when it was through."""
+    topology = star(senders + 1, RATE, 1e-6)
+    model = PacketModel(topology, 1, policies, **options)
+    hosts = [topology.id_of(f"h{i}") for i in range(senders + 1)]
+    graph = flow_graph(senders + 1, range(1, senders + 1), [0] * senders, range(senders), size)
+    times = finish_times(model, graph, hosts)
+    links = {topology.link_name(i): i for i in range(len(topology.links))}
+    return model.report(), times, links
+
+
+def test_queue_of_an_incast_by_hand():
+    # 3 x 50 packets at one a microsecond meet at the switch at 2 us; one leaves a microsecond, for 50 us three come
+    report, _, links = incast(Policies(congestion_control={"kind": "none"}, packets=KIB, ports=Ports(lossless=False)))
+    port = links["switch -> h0"]
+    ports = report.ports
+    assert ports["packets"][port] == 150
+    assert ports["peak_queue"][port] == pytest.approx(100 * 1024, rel=0.03)
+    # it grows by two packets a microsecond for 50 us and shrinks by one for 100 us: a triangle
+    assert ports["queue_area"][port] == pytest.approx(0.5 * 100 * 1024 * 150e-6, rel=0.05)
+    assert ports["marked"].sum() == ports["dropped"].sum() == ports["pauses"].sum() == 0
+    assert report.transport == {
+        "retransmitted_packets": 0, "retransmitted_bytes": 0, "timeouts": 0, "duplicates": 0,
+    }  # fmt: skip
+
+
+def test_marks_are_counted_where_they_are_made():
+    ecn = Ecn(kmin="10240B", kmax="10240B")
+    ports = Ports(lossless=False, ecn=ecn)
+    report, _, links = incast(Policies(congestion_control={"kind": "none"}, packets=KIB, ports=ports))
+    port = links["switch -> h0"]
+    # only the first and the last ten or so leave ten packets or fewer behind
+    assert report.ports["marked"][port] == pytest.approx(150 - 15, abs=2)
+    assert report.ports["marked"].sum() == report.ports["marked"][port]
+    assert report.unused == []
+
+
+def test_pauses_and_their_time():
+    ports = Ports(pfc=Pfc(xoff="5120B", xon="3072B"))
+    report, times, links = incast(Policies(congestion_control={"kind": "none"}, packets=KIB, ports=ports))
+    for sender in (1, 2, 3):
+        link = links[f"h{sender} -> switch"]
+        assert report.ports["pauses"][link] > 3
+        # until its last packet leaves, when up to 3 x 5 packets wait at the switch, it sends for 50 us and stands still
+        assert report.ports["paused"][link] == pytest.approx(times[0] - 50e-6 - 15e-6 - 2e-6, abs=8e-6)
+    assert report.ports["paused"][links["switch -> h0"]] == 0
+    assert report.unused == []
+
+
+def test_drops_and_what_is_sent_again():
+    ports = Ports(lossless=False, queue="10240B")
+    report, _, links = incast(Policies(congestion_control={"kind": "none"}, packets=KIB, ports=ports))
+    dropped = report.ports["dropped"][links["switch -> h0"]]
+    assert dropped > 50
+    assert report.ports["dropped_bytes"].sum() == 1024 * dropped
+    sent = sum(report.ports["packets"][links[f"h{i} -> switch"]] for i in (1, 2, 3))
+    assert report.transport["retransmitted_packets"] == sent - 150 >= dropped
+    assert report.transport["retransmitted_bytes"] == 1024 * report.transport["retransmitted_packets"]
+    assert report.ports["peak_queue"].max() <= 10240
+
+
+def test_settings_that_never_act_are_told():
+    big = Ports(ecn=Ecn(kmin="1MB", kmax="2MB"), pfc=Pfc(xoff="1MB"))
+    report, _, _ = incast(Policies(congestion_control={"kind": "none"}, packets=KIB, ports=big))
+    assert [sentence.partition(":")[0] for sentence in report.unused] == [
+        "marking never acted", "PFC never paused a link",
+    ]  # fmt: skip
+    assert report.settings["congestion_control"] == "none"
+    assert report.settings["flow_control"] == "pfc"
+    assert report.settings["marking"] == "1000000B to 2000000B, up to 100%"
+
+
+@pytest.mark.parametrize("control", CONGESTION_CONTROLS)
+def test_samples_change_nothing(control):
+    topology = leaf_spine(2, 2, 3, RATE, 1e-6)
+    hosts = topology.gpus
+    graph = flow_graph(6, [0, 1, 2, 3, 4, 5], [3, 3, 3, 1, 1, 0], range(6), 40_000)
+    policies = Policies(congestion_control={"kind": control}, packets=KIB)
+    ends = []
+    for bins, probes in ((0, 0), (4, 1), (64, 6)):
+        model = PacketModel(topology, 1, policies, bins=bins, probes=probes)
+        ends.append(finish_times(model, graph, hosts).tolist())
+        report = model.report()
+        counted = [report.ports[name].tolist() for name in sorted(report.ports) if name != "queue_area"]
+        ends[-1] += [counted, report.bytes.tolist(), report.transport]
+        assert report.bins.sum(axis=1) == pytest.approx(report.bytes)
+        area = report.queue_bins.sum(axis=1) * report.bin_width
+        assert area == pytest.approx(report.ports["queue_area"], abs=1e-9)
+    assert ends[0] == ends[1] == ends[2]
+
+
+def test_no_link_carries_more_than_its_rate_in_any_bin():
+    report, times, links = incast(Policies(congestion_control={"kind": "none"}, packets=KIB), bins=32)
+    share = report.bins / (report.bin_width * RATE)
+    assert share.max() <= 1 + 1e-9
+    assert report.bins.shape[1] <= 32
+    assert (report.bins.shape[1] - 1) * report.bin_width < times[0] <= report.bins.shape[1] * report.bin_width + 1e-9
+    busy = share[links["switch -> h0"]]
+    assert busy[2:-2] == pytest.approx(1.0)
+
+
+def test_queue_in_bins_rises_and_falls():
+    report, _, links = incast(Policies(congestion_control={"kind": "none"}, packets=KIB), bins=32)
+    queue = report.queue_bins[links["switch -> h0"]]
+    top = int(queue.argmax())
+    assert top * report.bin_width == pytest.approx(50e-6, abs=8e-6)
+    assert (np.diff(queue[: top + 1]) > 0).all()
+    assert (np.diff(queue[top:]) < 0).all()
+
+
+def test_probes_of_a_fixed_window():
+    policies = Policies(congestion_control={"kind": "fixed_window", "bdps": 2.0}, packets=KIB)
+    report, _, _ = incast(policies, senders=1, bins=32, probes=1)
+    window = report.probes["window"][:, 0]
+    assert (window == window[0]).all()
+    assert window[0] > 0
+    assert 0 < report.probes["inflight"].max() <= window[0] + 1024
+    assert report.probes["rtt"].max() > 4e-6  # two links there, two back
