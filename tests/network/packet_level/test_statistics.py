@@ -83,7 +83,7 @@ def test_settings_that_never_act_are_told():
     ]  # fmt: skip
     assert report.settings["congestion_control"] == "none"
     assert report.settings["flow_control"] == "pfc"
-    assert report.settings["marking"] == "1000000B to 2000000B, up to 100%"
+    assert report.settings["marking"] == "976.5625KiB to 1953.125KiB, up to 100%"
 
 
 @pytest.mark.parametrize("control", CONGESTION_CONTROLS)
