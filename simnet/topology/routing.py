@@ -6,7 +6,7 @@ Rules, in this order:
 2. Inside one server: the cheapest PCIe path (same switch, then over the CPU, then across sockets); between GPUs of
    a server without peer-to-peer it passes through host memory on the sender's socket.
 3. Between servers: each side's nearest NIC (through host memory without GPUDirect), and equal-cost shortest
-   paths through the switches in between. GPUs with the same nearest NICs take turns, channel by channel.
+   paths through the switches in between. GPUs share out the NICs nearest to them, channels take a GPU's in turn.
 
 GPUs, NICs and memory forward nothing on behalf of others.
 """
@@ -60,6 +60,7 @@ class Router:
         self.usable = np.ones(len(topology.links), bool) if usable is None else usable
         self._paths: dict[tuple, list[int] | None] = {}
         self._nics: dict[int, list[int]] = {}
+        self._near: dict[int, list[int]] = {}
 
     def path(self, a: int, b: int, channel: int = 0, key: int = 0) -> list[int] | None:
         """Link ids from device a to device b, or None; `channel` and `key` choose where several are as good."""
@@ -110,7 +111,7 @@ class Router:
         return Routes(start, links, shares, rows[1] >= 0, latency)
 
     def nics(self, device: int) -> list[int]:
-        """The nearest NICs of a device, its own first; the device itself where it sits on the fabric."""
+        """A device's part of its nearest NICs, which its channels take in turn; itself where it sits on the fabric."""
         if device not in self._nics:
             self._nics[device] = self._nearest_nics(device)
         return self._nics[device]
@@ -226,21 +227,26 @@ class Router:
             self._paths[key] = self._through_memory(a, b, by=device) if staged else self._cheapest(a, b)
         return self._paths[key]
 
+    def _nearest_to(self, device: int) -> list[int]:
+        """The NICs of a device's server that are equally near to it, and nearer than any other."""
+        if device not in self._near:
+            costs = self._costs(device)
+            nics = [n for n in self._members(device) if self._on_fabric[n] and n in costs]
+            least = min((costs[n] for n in nics), default=0)
+            self._near[device] = [n for n in nics if costs[n] == least]
+        return self._near[device]
+
     def _nearest_nics(self, device: int) -> list[int]:
         if self._on_fabric[device]:
             return [device]
-        costs = self._costs(device)
-        nics = [n for n in self._members(device) if self._on_fabric[n] and n in costs]
-        if not nics:
-            return []
-        least = min(costs[n] for n in nics)
-        nearest = [n for n in nics if costs[n] == least]
-        # GPUs that are equally near to the same NICs start with a different one each
-        turn = 0
-        if self.topology.devices[device].kind == "gpu":
-            before = [g for g in self._members(device) if self.topology.devices[g].kind == "gpu" and g < device]
-            turn = sum(1 for g in before if sorted(self.nics(g)) == nearest) % len(nearest)
-        return nearest[turn:] + nearest[:turn]
+        nearest = self._nearest_to(device)
+        # GPUs that are equally near to the same NICs share them out
+        if not nearest or self.topology.devices[device].kind != "gpu":
+            return nearest
+        gpus = [g for g in self._members(device) if self.topology.devices[g].kind == "gpu"]
+        alike = [g for g in gpus if self._nearest_to(g) == nearest]
+        turn = alike.index(device)
+        return nearest[turn :: len(alike)] or [nearest[turn % len(nearest)]]
 
     def _nearest(self, device: int, kind: str) -> int | None:
         costs = self._costs(device)

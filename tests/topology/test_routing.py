@@ -83,12 +83,25 @@ def test_without_gpudirect_the_nic_reads_host_memory():
     )
 
 
-def test_gpus_share_out_equally_near_nics_and_channels_take_turns():
+def test_gpus_share_out_equally_near_nics():
     topology = pair_of_servers(nics=4)  # two NICs below each switch, next to two GPUs
     router = Router(topology)
-    first = [topology.devices[router.nics(topology.id_of(f"a/gpu{i}"))[0]].name for i in range(4)]
-    assert first == ["a/nic0", "a/nic2", "a/nic1", "a/nic3"]
-    assert names(topology, "a/gpu0", "b/gpu0", channel=1) == "a/gpu0 a/pcie0 a/nic2 switch b/nic2 b/pcie0 b/gpu0"
+    own = [[topology.devices[n].name for n in router.nics(topology.id_of(f"a/gpu{i}"))] for i in range(4)]
+    assert own == [["a/nic0"], ["a/nic2"], ["a/nic1"], ["a/nic3"]]
+    # what a GPU has is the same on every channel
+    assert names(topology, "a/gpu0", "b/gpu0", channel=1) == "a/gpu0 a/pcie0 a/nic0 switch b/nic0 b/pcie0 b/gpu0"
+
+
+def test_channels_take_the_nics_of_a_gpu_in_turn():
+    topology = pair_of_servers(nics=8)  # four NICs below each switch, two for each GPU
+    used = [names(topology, "a/gpu0", "b/gpu0", channel=c).split()[2] for c in range(4)]
+    assert used == ["a/nic0", "a/nic4", "a/nic0", "a/nic4"]
+
+
+def test_more_gpus_than_nics_share_them_evenly():
+    topology = pair_of_servers(nics=1)  # one NIC for all four
+    router = Router(topology)
+    assert [router.nics(topology.id_of(f"a/gpu{i}")) for i in range(4)] == [[topology.id_of("a/nic0")]] * 4
 
 
 def test_traffic_inside_a_server_never_leaves_it():

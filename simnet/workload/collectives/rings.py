@@ -7,6 +7,7 @@ number of servers the last hop changes rails, and where members differ from serv
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from simnet.workload.collectives.server_rings import server_rings
@@ -22,17 +23,11 @@ def rings(group: Group) -> list[list[int]]:
     if len(servers) == 1:
         return inside[0]
     channels = max(1, min(_nics(group, members) for members in servers))
-    entries = [_entries(group, members, channels) for members in servers]
-    orders = []
-    for channel in range(channels):
-        order = []
-        for server, (choices, entry) in enumerate(zip(inside, entries)):
-            cycle = choices[channel % len(choices)]
-            start = cycle.index(entry[channel])
-            through = cycle[start:] + cycle[:start]
-            order += through if server % 2 == 0 else through[::-1]
-        orders.append(order)
-    return orders
+    through = [_passages(group, choices, channels) for choices in inside]
+    return [
+        [m for server, passages in enumerate(through) for m in passages[channel][:: 1 if server % 2 == 0 else -1]]
+        for channel in range(channels)
+    ]
 
 
 def _nics(group: Group, members: list[int]) -> int:
@@ -40,17 +35,31 @@ def _nics(group: Group, members: list[int]) -> int:
     return len({nic for m in members for nic in group.router.nics(group.devices[m])})
 
 
-def _entries(group: Group, members: list[int], channels: int) -> list[int]:
-    """Member at which each channel enters a server: one whose NIC is not in use yet, taking turns."""
-    nics = {m: group.router.nics(group.devices[m]) or [-1] for m in members}
-    turns = dict.fromkeys(members, 0)
-    taken: set[int] = set()
-    entries = []
+def _passages(group: Group, cycles: list[list[int]], channels: int) -> list[list[int]]:
+    """How each channel runs through a server: one of its cycles, cut open where GPUs and NICs have least to do so far.
+
+    A ring comes in by the NIC of the first member and goes out by that of the last.
+    """
+    coming, going = Counter(), Counter()
+    passages = []
     for channel in range(channels):
-        in_turn = sorted(members, key=lambda m: turns[m])
-        nic = {m: nics[m][channel % len(nics[m])] for m in members}  # as the router chooses it
-        entry = next((m for m in in_turn if nic[m] not in taken), in_turn[0])
-        taken.add(nic[entry])
-        turns[entry] += 1
-        entries.append(entry)
-    return entries
+        cycle = cycles[channel % len(cycles)]
+        nic = {m: _nic(group, m, channel) for m in cycle}
+
+        def busy(start: int, cycle=cycle, nic=nic) -> tuple[int, int]:
+            first, last = cycle[start], cycle[start - 1]
+            loads = (coming[first], coming["nic", nic[first]], going[last], going["nic", nic[last]])
+            return max(loads), sum(loads)
+
+        start = min(range(len(cycle)), key=busy)
+        first, last = cycle[start], cycle[start - 1]
+        coming.update([first, ("nic", nic[first])])
+        going.update([last, ("nic", nic[last])])
+        passages.append(cycle[start:] + cycle[:start])
+    return passages
+
+
+def _nic(group: Group, member: int, channel: int) -> int:
+    """NIC that a member uses on a channel, as the router chooses it; -1: none."""
+    nics = group.router.nics(group.devices[member])
+    return nics[channel % len(nics)] if nics else -1
