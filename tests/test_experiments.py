@@ -104,9 +104,57 @@ def straggler(run):
     assert fast["exposed_communication"] > slow["exposed_communication"] + 0.25
 
 
+def took(run, job=None):
+    """Completion times of the messages of a job (or of all jobs) [s]."""
+    rows = run.messages.to_pylist()
+    return np.array([row["end"] - row["start"] for row in rows if job in (None, row["job"])])
+
+
+WIRE = 4160 / 4096  # headers of 64 B on 4 KiB of payload
+
+
+def packet_incast(run):
+    """The link of the receiver is busy from the first packet to the last, and hardly longer."""
+    assert 32e6 * WIRE / 12.5e9 < run.summary["makespan"] < 1.03 * 32e6 * WIRE / 12.5e9
+    assert len(took(run)) == 32
+
+
+def packet_permutation(run):
+    """Some flows have all of their links for themselves, and others a third or less."""
+    alone = 2e6 * WIRE / 12.5e9
+    assert alone < took(run).min() < 1.15 * alone
+    assert took(run).max() > 3 * alone
+
+
+def packet_permutation_1024(run):
+    """Wider, and the slowest are slower."""
+    packet_permutation(run)
+    assert took(run).max() > 4 * 2e6 * WIRE / 12.5e9
+
+
+def packet_all_to_all(run):
+    """Never before every host has its 63 messages; with less than half as much again for meeting on the way."""
+    least = 63 * 256e3 * WIRE / 12.5e9
+    assert least < run.summary["makespan"] < 1.5 * least
+
+
+def packet_victim(run):
+    """Paused together with six flows that share one receiver, the victim takes nearly as long as they do."""
+    assert took(run, "victim") == near(took(run, "incast"), 0.05)
+    assert took(run, "victim") > 5 * 2e6 * WIRE / 12.5e9
+
+
+def packet_two_jobs(run):
+    """14 steps of 2 MB: alone 14 x 162.5 us and latencies; here most steps of both jobs meet on an uplink."""
+    alone = 14 * 2e6 * WIRE / 12.5e9
+    for row in run.summary["collectives"]:
+        assert 1.2 * alone < row["time_mean"] < 2.3 * alone
+
+
 EXPECTED = [
     quickstart, data_parallel_gpt2, sparse_uniform, sparse_skewed, fat_tree_ecmp, fat_tree_spray, pipeline_two_stages,
-    shared_nic, staging_through_host, two_jobs, link_failure, straggler,
+    shared_nic, staging_through_host, two_jobs, link_failure, straggler, packet_incast, packet_permutation,
+    packet_permutation_1024, packet_all_to_all, packet_victim, packet_two_jobs,
 ]  # fmt: skip
 
 
@@ -139,6 +187,11 @@ def test_without_contention_both_jobs_have_the_nic_to_themselves(command, tmp_pa
     command("run", FOLDER / "shared_nic.yaml", "--set", "network.model=analytic", "--out", tmp_path / "r", "--quiet")
     early, late = result.read(tmp_path / "r").summary["jobs"]
     assert (early["end"], late["end"]) == (near(4e-3, 1e-3), near(6e-3, 1e-3))
+
+
+def test_without_packets_no_pause_stops_the_victim(command, tmp_path):
+    command("run", FOLDER / "packet_victim.yaml", "--set", "network.model=flow", "--out", tmp_path / "r", "--quiet")
+    assert took(result.read(tmp_path / "r"), "victim") == near(2e6 / 12.5e9 + 4e-6, 1e-6)
 
 
 def test_every_experiment_begins_with_a_comment_and_has_a_description():
