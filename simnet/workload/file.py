@@ -31,19 +31,20 @@ from simnet.workload.task_graph import STREAMS, Operation, TaskGraph, TaskGraphB
 class WorkloadFile(FileParams):
     """A workload from a file: simnet's own YAML, a connection matrix of htsim (.cm, .tm), or flows of ns-3 (.txt)."""
 
-    start_unit: htsim.StartUnit = Field(
-        "us",
-        description="unit of starts in a connection matrix: us as uet-htsim has it, or ps as csg-htsim has it",
+    start_unit: htsim.StartUnit | None = Field(
+        None,
+        description="unit of starts in a connection matrix: us as uet-htsim has it (default), or ps as csg-htsim has it",
     )
-    first_host: NonNegativeInt = Field(0, description="node number of rank 0 in flows of ns-3")
+    first_host: NonNegativeInt | None = Field(None, description="node number of rank 0 in flows of ns-3; default 0")
 
     @cached_property
     def imported(self) -> Imported | None:
         """The flows of another program's file, None for YAML. Raises InputError."""
         name = format_of(self.file)
-        options = {"htsim": {"start_unit": self.start_unit}, "ns3_flows": {"first_host": self.first_host}}.get(name, {})
+        options = {"htsim": {"start_unit": self.start_unit or "us"}, "ns3_flows": {"first_host": self.first_host or 0}}
+        options = options.get(name, {})
         for option in ("start_unit", "first_host"):
-            if option in self.model_fields_set and option not in options:
+            if getattr(self, option) is not None and option not in options:
                 raise InputError(f"{self.file}: {option} is not for this kind of file")
         return None if name is None else IMPORTERS[name](self.file, **options)
 
