@@ -58,7 +58,7 @@ def _set(k, window):
 def _measure(k, feedback, records):
     """Update U from the INT records; those of the first acknowledgement have nothing to be compared with."""
     base = k.base_rtt
-    highest, span = 0.0, 0.0
+    highest, span = -1.0, 0.0
     for hop in range(min(feedback.hops, MOST_HOPS)):
         record = records[feedback.first + hop]
         slot = FIRST_HOP + PER_HOP * hop
@@ -69,6 +69,7 @@ def _measure(k, feedback, records):
             if u > highest:
                 highest, span = u, elapsed
         keep(k, hop, record)
+    # without a hop to compare, span is 0 and U stays
     k.cc[UTILIZATION] += min(span / base, 1.0) * (highest - k.cc[UTILIZATION])
 
 
