@@ -87,7 +87,7 @@ def serve_queue(port, now, ports, devices, packets, records, heap, world):
             p.busy_until = now
             break
     # a paused sender upstream waits for space here, which only a timely look at this queue shows
-    if p.data_head >= 0 and devices[p.node].pausing > 0 and p.busy_until > now:
+    if (p.data_head >= 0 or p.control_head >= 0) and devices[p.node].pausing > 0 and p.busy_until > now:
         wake_at(port, p.busy_until, ports, heap, world)
 
 
@@ -235,6 +235,8 @@ def forward(
             port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
             world, graphs, flows, successors, timers,
         )  # fmt: skip
+    elif device.pausing > 0:
+        wake_at(port, ports[port].busy_until, ports, heap, world)
     up = ports[link]
     if up.lossless != PFC or packets[slot].control == 1:
         return
@@ -251,7 +253,7 @@ def forward(
         if up.pausing == 1:
             for i in range(device.first_port, device.first_port + device.ports):
                 other = device_ports[i]
-                if ports[other].data_head >= 0:
+                if ports[other].data_head >= 0 or ports[other].control_head >= 0:
                     wake_at(other, ports[other].busy_until, ports, heap, world)
 
 
