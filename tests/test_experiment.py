@@ -154,7 +154,7 @@ JOB = TOP + "    "
         ),
         (
             TOP + "network:\n  load_balancing: {kind: ecpm}",
-            "run.yaml:5: network.load_balancing.kind: unknown 'ecpm'; allowed: ecmp, spray; did you mean 'ecmp'?",
+            "run.yaml:5: network.load_balancing.kind: unknown 'ecpm'; allowed: ecmp, ecmp_qp, ",
         ),
         (TOP + "output: {samples: 5000}", "run.yaml:4: output.samples: must be in [1, 2000], got 5000"),
         (TOP + "stragglers:\n  gpu0: 0.5", "run.yaml:5: stragglers.gpu0: must be at least 1, got 0.5"),

@@ -14,7 +14,6 @@ from simnet.flow_graph import FlowGraph
 from simnet.jit import njit
 from simnet.network.bins import FIRST_WIDTH, spread, widened
 from simnet.network.connections import ConnectionRouter
-from simnet.network.load_balancing import Spray
 from simnet.network.model import DONE, UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
 from simnet.network.policies import Policies
 from simnet.topology.topology import Topology
@@ -38,9 +37,7 @@ class AnalyticModel:
         """See `model.NetworkModel`; a change of a link counts for the graphs that start after it."""
         self.next_time = math.inf
         self._topology = topology
-        self._router = ConnectionRouter(
-            topology, seed, isinstance(policies.load_balancing if policies else None, Spray)
-        )
+        self._router = ConnectionRouter(topology, seed, policies.load_balancing if policies else None)
         self._changes = sorted(changes, key=lambda c: c.time)
         self._record_flows = record
         self._recorded: list[dict[str, np.ndarray]] = []

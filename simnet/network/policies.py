@@ -14,7 +14,7 @@ class Policies(Params):
     """Load balancing for every model; congestion control, transport, ports and packets for the packet-level one."""
 
     # what the flow-level and the analytic model can show
-    fluid_balancers: ClassVar[tuple[str, ...]] = ("ecmp", "spray")
+    fluid_balancers: ClassVar[tuple[str, ...]] = ("ecmp", "d_mod_k", "pinned", "spray")
 
     load_balancing: tagged(LOAD_BALANCERS) = Field(
         {"kind": "ecmp"}, validate_default=True, description="how flows choose among paths of equal cost"

@@ -11,8 +11,13 @@ from simnet.jit import njit
 
 @njit
 def hops_to(target, enter_start, enter_link, source, forwards, usable):
-    """Hops from every device to `target` over usable fabric links, through forwarding devices only; -1: no path."""
+    """Hops from every device to `target` over usable fabric links, through forwarding devices only; -1: no path.
+
+    Also the number of equal-cost next hops of every device, and one of them.
+    """
     hops = np.full(len(forwards), -1, np.int32)
+    choices = np.zeros(len(forwards), np.int32)
+    one = np.full(len(forwards), -1, np.int32)
     queue = np.empty(len(forwards), np.int32)
     hops[target] = 0
     queue[0] = target
@@ -28,7 +33,10 @@ def hops_to(target, enter_start, enter_link, source, forwards, usable):
                 if forwards[neighbour]:
                     queue[tail] = neighbour
                     tail += 1
-    return hops
+            if usable[link] and hops[neighbour] == hops[device] + 1:
+                choices[neighbour] += 1
+                one[neighbour] = link
+    return hops, choices, one
 
 
 @njit
@@ -43,8 +51,8 @@ INDEPENDENT, SHARED, STATIC = range(3)  # how a device chooses among equal-cost 
 
 @njit
 def chosen_path(
-    origin, target, rule, first_key, key, digits, rest, hops, leave_start, leave_link, destination, forwards, usable,
-    path,
+    origin, target, rule, first_key, key, digits, rest, hops, ways, one, leave_start, leave_link, destination, forwards,
+    usable, path,
 ):  # fmt: skip
     """Write into `path` the links from origin to target, one equal-cost next hop per device. Returns their number.
 
@@ -53,27 +61,27 @@ def chosen_path(
     """
     device, length = origin, 0
     while device != target:
+        if ways[device] == 1:
+            path[length] = one[device]
+            device = destination[path[length]]
+            length += 1
+            continue
         choices = 0
         for i in range(leave_start[device], leave_start[device + 1]):
             if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
+                path[length + choices] = leave_link[i]
                 choices += 1
         drawn = first_key if device == origin else key
         if rule == STATIC:
             pick = digits % choices
-            if choices > 1:
-                digits, rest = rest if rest >= 0 else digits // choices, np.int64(-1)
+            digits, rest = rest if rest >= 0 else digits // choices, np.int64(-1)
         elif rule == SHARED:
             pick = np.int64(mix(drawn) % np.uint64(choices))
         else:
             pick = np.int64(mix(drawn ^ mix(np.uint64(device))) % np.uint64(choices))
-        for i in range(leave_start[device], leave_start[device + 1]):
-            if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
-                if pick == 0:
-                    path[length] = leave_link[i]
-                    length += 1
-                    device = destination[leave_link[i]]
-                    break
-                pick -= 1
+        path[length] = path[length + pick]
+        device = destination[path[length]]
+        length += 1
     return length
 
 
@@ -151,14 +159,14 @@ def fabric_routes(
     shares = np.empty(len(links), np.float64)
     path = np.empty(len(source) + 1, np.int32)
     path_shares = np.ones(len(source) + 1, np.float64)
-    hops = np.empty(0, np.int32)
+    hops, ways, one = np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32)
     used, current = 0, -1
     for c in order:
         origin, target = origins[c], targets[c]
         if origin == target:
             continue
         if target != current:
-            hops = hops_to(target, enter_start, enter_link, source, forwards, usable)
+            hops, ways, one = hops_to(target, enter_start, enter_link, source, forwards, usable)
             current = target
         if hops[origin] < 0:
             length[c] = -1
@@ -169,8 +177,8 @@ def fabric_routes(
             )
         else:
             n = chosen_path(
-                origin, target, rule, first_keys[c], keys[c], digits[c], rests[c], hops, leave_start, leave_link,
-                destination, forwards, usable, path,
+                origin, target, rule, first_keys[c], keys[c], digits[c], rests[c], hops, ways, one, leave_start,
+                leave_link, destination, forwards, usable, path,
             )  # fmt: skip
         if used + n > len(links):
             links, shares = _grown(links, used + n), _grown(shares, used + n)
@@ -207,7 +215,7 @@ def next_hops(targets, leave_start, leave_link, enter_start, enter_link, source,
     used = 1
     for t in range(len(targets)):
         target = targets[t]
-        hops = hops_to(target, enter_start, enter_link, source, forwards, usable)
+        hops = hops_to(target, enter_start, enter_link, source, forwards, usable)[0]
         for device in range(len(forwards)):
             if not forwards[device] or hops[device] <= 0:
                 continue

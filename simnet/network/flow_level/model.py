@@ -13,7 +13,6 @@ from simnet.network.flow_level.accounting import account_all
 from simnet.network.flow_level.live import link_up, set_finish, unlink
 from simnet.network.flow_level.slots import Slots
 from simnet.network.flow_level.state import CONNECTION, FREE, LINK, PARKED, ROUTE, TOUCHED, WORLD
-from simnet.network.load_balancing import Spray
 from simnet.network.model import UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
 from simnet.network.policies import Policies
 from simnet.network.records import grown, table
@@ -41,14 +40,12 @@ class FlowModel:
     ):
         """See `model.NetworkModel`.
 
-        policies: of these the load balancing counts, ecmp or spray. changes: in any order.
+        policies: of these the load balancing counts, a scheme without feedback. changes: in any order.
         bins: number of utilization samples kept (even). record: note start and delivery of every flow.
         """
         self.next_time = math.inf
         self._topology = topology
-        self._router = ConnectionRouter(
-            topology, seed, isinstance(policies.load_balancing if policies else None, Spray)
-        )
+        self._router = ConnectionRouter(topology, seed, policies.load_balancing if policies else None)
         self._changes = sorted(changes, key=lambda c: c.time)
         self._progress = progress
         self._immediate: list[Completion] = []
