@@ -34,6 +34,9 @@ from simnet.workload.task_graph import Operation, TaskGraph
 # How far below the bound of physics a collective may end before it counts as a bug: rounding.
 _ROUNDING = 1e-9
 
+# So many message sizes make a curve worth drawing.
+_CURVE = 3
+
 Lower = Callable[[Operation], Lowered]
 
 
@@ -73,7 +76,8 @@ def save(finished: RunResult, directory: str | Path) -> Path:
     from simnet import figures, timeline
 
     files = {"timeline.json.gz": timeline.to_json(finished)}
-    for name in ("timeline", "utilization"):
+    sizes = {row["size"] for row in finished.summary["collectives"]}
+    for name in ("timeline", "utilization", *(["collectives"] if len(sizes) >= _CURVE else [])):
         files[f"{name}.png"] = figures.to_png(figures.FIGURES[name](finished))
     return result.write(finished, directory, files)
 

@@ -239,6 +239,26 @@ def test_the_same_yaml_gives_the_same_bytes_in_any_process(tmp_path, model):
     assert len(digests[0]) >= 8
 
 
+@pytest.mark.parametrize(
+    "policies", ["{model: flow}", "{model: packet}", "{model: packet, congestion_control: {kind: hpcc}}"]
+)
+def test_kernels_give_the_same_bytes_compiled_and_as_plain_python(tmp_path, policies):
+    experiment = tmp_path / "experiment.yaml"
+    experiment.write_text(
+        f"network: {policies}\n"
+        "topology: {kind: leaf_spine, leaves: 2, spines: 2, ports_per_leaf: 2}\n"
+        "jobs:\n"
+        "  - workload: {kind: collective, collective: all_to_all, sizes: [200kB]}\n"
+    )
+    digests = []
+    for disabled in ("0", "1"):
+        out = tmp_path / f"out{disabled}"
+        command = [sys.executable, "-W", "ignore", "-c", SCRIPT, str(experiment), str(out)]
+        subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": disabled})
+        digests.append({p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(out.iterdir())})
+    assert digests[0] == digests[1]
+
+
 def test_a_stored_experiment_names_version_seed_and_inputs_and_reads_back(tmp_path):
     experiment = tmp_path / "mine.yaml"
     graph = tmp_path / "graph.yaml"

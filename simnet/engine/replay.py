@@ -194,7 +194,7 @@ class JobReplay:
     def _obstacle(self, task: int) -> str:
         before, after = _with_stream_order(self.plan.graph)
         waits_for = [t for t in before[after == task].tolist() if self.ended[t] != self.ended[t]]
-        names = ", ".join(f"'{self._name(t)}' of rank {self.plan.graph.rank[t]}" for t in waits_for[:3])
+        names = ", ".join(dict.fromkeys(f"'{self._name(t)}' of rank {self.plan.graph.rank[t]}" for t in waits_for[:3]))
         return f"it waits for {names}" if names else "nothing before it is left"
 
 

@@ -33,7 +33,7 @@ class WorkloadFile(FileParams):
 
     start_unit: htsim.StartUnit | None = Field(
         None,
-        description="unit of starts in a connection matrix: us as uet-htsim has it (default), or ps as csg-htsim has it",
+        description="unit of starts in a connection matrix: us (default) as uet-htsim has it, or ps as csg-htsim",
     )
     first_host: NonNegativeInt | None = Field(None, description="node number of rank 0 in flows of ns-3; default 0")
 
