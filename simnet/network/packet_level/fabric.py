@@ -69,6 +69,9 @@ def device_table(topology: Topology, settings: Settings) -> tuple[np.recarray, n
     devices.pause_alpha = settings.pfc.alpha if settings.pfc else 0.0
     fastest = np.zeros(len(topology.devices))
     np.maximum.at(fastest, source, topology.rates)
+    for link in topology.links:
+        if link.kind not in FABRIC_KINDS or settings.link_credits(link.rate, link.latency):
+            devices[link.destination].pausing = 1  # who sends by credit always waits for timely news of free space
     for i, device in enumerate(topology.devices):
         devices[i].forwards = device.kind in _FORWARDING
         devices[i].buffer = settings.buffer(fastest[i]) if device.kind == "switch" else 0

@@ -114,7 +114,7 @@ DEVICE = np.dtype(
         ("used", "i8"),
         ("alpha", "f8"),  # dynamic threshold: a lossy queue may hold alpha x what is free
         ("pause_alpha", "f8"),  # a lossless link may fill pause_alpha x what is free
-        ("pausing", "i8"),  # ingress links that it has paused
+        ("pausing", "i8"),  # ingress links that it has paused, plus 1 where any goes by credit
         ("first_port", "i8"),  # its egress ports: device_ports[first_port : first_port + ports]
         ("ports", "i8"),
         ("forwards", "i8"),

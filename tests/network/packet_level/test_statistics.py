@@ -88,10 +88,24 @@ def test_settings_that_never_act_are_told():
 
 @pytest.mark.parametrize("control", CONGESTION_CONTROLS)
 def test_samples_change_nothing(control):
-    topology = leaf_spine(2, 2, 3, RATE, 1e-6)
+    check_that_samples_change_nothing(Policies(congestion_control={"kind": control}, packets=KIB))
+
+
+@pytest.mark.parametrize(
+    "ports",
+    [Ports(pfc=Pfc(xoff="6kB", xon="4kB")), Ports(credits="6kB"), Ports(lossless=False, queue="12kB")],
+    ids=["pauses", "credits", "drops"],
+)
+def test_samples_change_nothing_where_packets_wait_for_space(ports):
+    # pauses end and credits return when a packet leaves, not when somebody next looks at its queue
+    policies = Policies(congestion_control={"kind": "none"}, packets=KIB, ports=ports)
+    check_that_samples_change_nothing(policies, size=120_000)
+
+
+def check_that_samples_change_nothing(policies, size=40_000):
+    topology = leaf_spine(2, 2, 6, RATE, 1e-6)
     hosts = topology.gpus
-    graph = flow_graph(6, [0, 1, 2, 3, 4, 5], [3, 3, 3, 1, 1, 0], range(6), 40_000)
-    policies = Policies(congestion_control={"kind": control}, packets=KIB)
+    graph = flow_graph(12, range(12), [6, 6, 7, 8, 9, 10, 0, 1, 2, 3, 3, 4], range(12), size)
     ends = []
     for bins, probes in ((0, 0), (4, 1), (64, 6)):
         model = PacketModel(topology, 1, policies, bins=bins, probes=probes)
