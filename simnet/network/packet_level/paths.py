@@ -110,10 +110,10 @@ class Paths:
 
     def mark_ends(self, rows: np.recarray, starts: np.ndarray) -> None:
         """Note in rows of CONNECTION where their first paths enter and leave the fabric's switches."""
-        rows.home = rows.goal = -1
+        rows.home = rows.goal = rows.entry = -1
         for step, (which, links) in enumerate(self.along(starts)):
             at_switch = self._is_switch[self._ends[links, 0]]
-            entering = which[at_switch & (rows.goal[which] < 0)]
+            entering = which[at_switch & (rows.entry[which] < 0)]
             before = self.links[starts[entering] + step - 1]
             rows.entry[entering] = step
             rows.home[entering] = self._goal_of[self._ends[before, 0]]

@@ -138,7 +138,7 @@ def steer(slot, link, now, ports, packets, connections, balancers, paths, path_l
     elif kind == DRILL:
         port = drill.choose(packet, device, place, params, now, ports, hops, world)
     else:
-        port = adaptive.choose(packet, device, place, now, ports, hops, world)
+        port = adaptive.choose(packet, device, place, params, now, ports, hops, world)
     if kind == CONGA:
         conga.load(packet, port, params, now, ports)
     leaving = ports[port].far == ports[path_links[k.exit]].far

@@ -5,6 +5,8 @@ paths cross one global link; Valiant paths one into a random third group and one
 always minimal. These schemes need no virtual channels as long as queues may drop; with pauses they can deadlock.
 """
 
+from typing import Literal
+
 import numpy as np
 from pydantic import Field
 
@@ -28,16 +30,22 @@ class Valiant(Params):
 
 
 class Ugal(Params):
-    """A packet's first switch sends it by way of a random group if its queues promise to be shorter (UGAL-L)."""
+    """A packet's first switch sends it by way of a random group if its queues promise to be shorter (UGAL)."""
 
     paths: int = Field(128, ge=2, le=65536, description="paths per connection, half of them minimal")
     threshold: Size = Field(
         0.0,
         description="bytes x hops by which the minimal path may be worse; Kim et al. 2008 [M: recalled, unverified]",
     )
+    view: Literal["local", "global"] = Field(
+        "global",
+        description="the longest queue of either path (UGAL-G), or that of the switch's own port (UGAL-L), which shows "
+        "what is full further on only where links push back; Kim et al. 2008 [M: recalled, unverified]",
+    )
 
 
-UGAL_PATHS, THRESHOLD = range(2)  # slots of params of Ugal
+UGAL_PATHS, THRESHOLD, VIEW = range(3)  # slots of params of Ugal
+LOCAL, GLOBAL = range(2)
 
 
 @kernel
@@ -47,6 +55,16 @@ def length(start, path_links):
     while path_links[at] >= 0:
         at += 1
     return at - start
+
+
+@kernel
+def queue(at, view, now, ports, path_links):
+    """Backlog of the link at a place of a path, or the largest from there on [bytes]."""
+    largest = backlog(path_links[at], now, ports)
+    while view == GLOBAL and path_links[at + 1] >= 0:
+        at += 1
+        largest = max(largest, backlog(path_links[at], now, ports))
+    return largest
 
 
 @kernel
@@ -64,8 +82,8 @@ def divert(packet, k, params, device, now, ports, paths, path_links, world):
         return
     other = half + np.int64(draw_at_switch(packet, device, 0, now, world) * (k.paths - half))
     detour = paths[k.first_path + other].start
-    shortest = backlog(path_links[packet.hop], now, ports) * length(start, path_links)
-    longer = backlog(path_links[detour + k.entry], now, ports) * length(detour, path_links)
+    shortest = queue(packet.hop, params[VIEW], now, ports, path_links) * length(start, path_links)
+    longer = queue(detour + k.entry, params[VIEW], now, ports, path_links) * length(detour, path_links)
     if shortest > longer + params[THRESHOLD]:
         packet.entropy = other
         packet.hop = detour + k.entry
