@@ -29,14 +29,9 @@ class Switch:
         self.packet.sequence += 1
         return self.packet
 
-<<<<<<< HEAD
     def adaptive(self, now: int = 0, step: float = 1.0) -> int:
         row = np.array([step])
         return int(adaptive.choose(self.next_packet(), 3, PLACE, row, now, self.ports, self.hops, self.world))
-=======
-    def adaptive(self, now: int = 0) -> int:
-        return int(adaptive.choose(self.next_packet(), 3, PLACE, now, self.ports, self.hops, self.world))
->>>>>>> 5063603623e902915cb52f8f71a2ded48c56023e
 
     def drill(self, *params, now: int = 0) -> int:
         row = np.array(params, float)
