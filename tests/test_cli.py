@@ -12,10 +12,11 @@ from rich.console import Console
 
 from simnet import result
 from simnet.cli import output
-from simnet.cli.listing import first_sentence, parts
+from simnet.cli.listing import SOURCES, first_sentence, parameters, parts
 from simnet.cli.progress import progress
 from simnet.engine.replay import Replay
 from simnet.jit import compiled_before
+from simnet.network import CONGESTION_CONTROLS, LOAD_BALANCERS, TRANSPORTS
 from simnet.run import run
 from tests import example_result
 
@@ -284,6 +285,43 @@ def test_every_part_is_listed_with_a_sentence(title, command):
 )
 def test_first_sentence(doc, sentence):
     assert first_sentence(type("Part", (), {"__doc__": doc})) == sentence
+
+
+@pytest.mark.parametrize("table", [LOAD_BALANCERS, CONGESTION_CONTROLS, TRANSPORTS])
+def test_every_parameter_of_every_policy_is_listed(table, command):
+    listed = next(rows for rows in parameters().values() if list(rows) == list(table))
+    shown = command("list", "--parameters").out
+    for name, row in table.items():
+        assert list(listed[name]) == list(row.model_fields)
+        assert re.search(rf"^  {name}(: nothing to set)?$", shown, re.M)
+        for key, (default, description) in listed[name].items():
+            assert re.search(rf"^ +{key} +{re.escape(default)} +{re.escape(description)} *$", shown, re.M), (name, key)
+
+
+@pytest.mark.parametrize(
+    ("part", "line"),
+    [
+        ("patched_timely", "beta 0.008 strength of a decrease; Zhu et al. 2016, recalled, unverified"),
+        ("plb", "suspension 60s after a timeout it moves, and then not again for once to twice so long [LNX]"),
+        ("hpcc", "additive 5MB/s W_AI as a rate at 100 Gb/s, scaled with the link [HPCC]"),
+        ("drill", "memory true also the best of last time, m = 1 [M: recalled, unverified]"),
+        ("dcqcn", "alpha_timer - mlx 1 us [HPCC], paper 55 us (recalled, unverified)"),
+        ("packets", "header 64B headers and trailers of a data packet [UET]"),
+        ("ports.pfc", "alpha 0.125 part of the free shared buffer that one link may fill [HPCC]"),
+    ],
+)
+def test_a_parameter_has_its_default_with_a_unit_and_its_source(part, line, command):
+    below = command("list", "--parameters").out.partition(f"\n  {part}\n")[2]
+    of_part = re.split(r"^ {0,2}\S", below, maxsplit=1, flags=re.M)[0]
+    assert line in [" ".join(row.split()) for row in of_part.splitlines()]
+
+
+def test_sources_in_brackets_are_explained(command):
+    described = [text for rows in parameters().values() for keys in rows.values() for _, text in keys.values()]
+    named = {name for text in described for name in re.findall(r"\[([A-Z]+)[\]:]", text)}
+    assert named == set(SOURCES)
+    shown = command("list", "--parameters").out
+    assert all(f"[{name}]" in shown for name in named)
 
 
 def test_schema_is_json_and_knows_all_kinds(command):

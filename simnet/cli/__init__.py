@@ -37,6 +37,9 @@ def main() -> None:
         except SimnetError as error:
             print(error, file=sys.stderr)
             sys.exit(error.exit_code)
+        except MemoryError:
+            print("not enough memory for so large a simulation", file=sys.stderr)
+            sys.exit(FAILED)
         except Exception:
             if not interrupted:
                 raise
@@ -165,12 +168,24 @@ def topology_show(
 
 
 @app.command("list")
-def list_() -> None:
+def list_(
+    parameters: Annotated[
+        bool,
+        typer.Option(
+            "--parameters",
+            help="Print instead what may be set of congestion control, load balancing, transports and ports: "
+            "defaults, meanings, sources.",
+        ),
+    ] = False,
+) -> None:
     """Print every part that YAML accepts, each with one sentence."""
-    from simnet.cli.listing import parts, show_parts
+    from simnet.cli import listing
     from simnet.cli.output import console
 
-    show_parts(console(), parts())
+    if parameters:
+        listing.show_parameters(console(), listing.parameters())
+    else:
+        listing.show_parts(console(), listing.parts())
 
 
 @app.command()

@@ -1,21 +1,36 @@
-"""`simnet list`: every part that YAML accepts, straight from the tables, each with its first sentence."""
+"""`simnet list`: every part that YAML accepts, straight from the tables, each with its first sentence.
+
+`simnet list --parameters`: what may be set of load balancing, congestion control, transports and ports.
+"""
 
 import re
 from collections.abc import Mapping
 from inspect import cleandoc
+from typing import Any, get_args
 
 from rich.console import Console
 
-from simnet.cli.output import heading, show_table, table
+from simnet.cli.output import bullet, heading, show_table, table
 from simnet.experiment import PLACEMENTS
 from simnet.figures import FIGURES
 from simnet.hardware import GPUS, HOSTS, LINKS, Gpu, Host
-from simnet.network import CONGESTION_CONTROLS, LOAD_BALANCERS, NETWORK_MODELS, TRANSPORTS, network_model
+from simnet.network import CONGESTION_CONTROLS, LOAD_BALANCERS, NETWORK_MODELS, TRANSPORTS, Policies, network_model
+from simnet.params import Params
 from simnet.topology.builders import FABRICS, NODES, SERVERS
 from simnet.topology.importers import IMPORTERS
 from simnet.units import COMPUTE_RATE, RATE
 from simnet.workload import MODELS, WORKLOADS
 from simnet.workload.collectives import ALGORITHMS, KINDS
+
+# what the descriptions of parameters name in brackets
+SOURCES = {
+    "HPCC": "ns-3 code of HPCC's authors, github.com/alibaba-edu/High-Precision-Congestion-Control",
+    "TUB": "ns-3 code of PowerTCP's authors, github.com/inet-tub/ns3-datacenter",
+    "CW": "ns-3 code of ConWeave's authors, github.com/conweave-project/conweave-ns3",
+    "UET": "htsim of the Ultra Ethernet Consortium, github.com/ultraethernet/uet-htsim",
+    "LNX": "Linux, Documentation/networking/ip-sysctl.rst",
+    "M": "recalled from the paper or specification that is named, not verified",
+}
 
 
 def parts() -> dict[str, dict[str, str]]:
@@ -63,6 +78,65 @@ def show_parts(out: Console, tables: Mapping[str, Mapping[str, str]]) -> None:
         for name, sentence in rows.items():
             grid.add_row(name, sentence)
         show_table(out, grid)
+
+
+def parameters() -> dict[str, dict[str, dict[str, tuple[str, str]]]]:
+    """What may be set of network policies: {where YAML takes it: {part: {parameter: (default, description)}}}."""
+    ports, packets = Policies().ports, Policies().packets
+    nested = {f"ports.{key}": _model_of(type(ports), key) for key in ("ecn", "pfc")}
+    return {
+        "Load balancing (network.load_balancing)": _of_rows(LOAD_BALANCERS),
+        "Congestion control (network.congestion_control, model packet)": _of_rows(CONGESTION_CONTROLS),
+        "Transports (network.transport, model packet)": _of_rows(TRANSPORTS),
+        "Ports and packets (network.ports and network.packets, model packet)": {
+            name: _parameters(model)
+            for name, model in {"ports": type(ports), **nested, "packets": type(packets)}.items()
+        },
+    }
+
+
+def show_parameters(out: Console, tables: Mapping[str, Mapping[str, Mapping[str, tuple[str, str]]]]) -> None:
+    """Print what `parameters` returns: a table below every part."""
+    for title, rows in tables.items():
+        heading(out, title)
+        for part, keys in rows.items():
+            bullet(out, part if keys else f"{part}: nothing to set")
+            grid = table("<", "<", "<")
+            grid.show_header = False
+            grid.columns[0].no_wrap = grid.columns[1].no_wrap = True
+            for key, (default, meaning) in keys.items():
+                grid.add_row(f"  {key}", default, meaning)
+            if keys:
+                show_table(out, grid)
+    heading(out, "Sources in brackets")
+    grid = table("<", "<")
+    grid.show_header = False
+    for name, source in SOURCES.items():
+        grid.add_row(f"[{name}]", source)
+    show_table(out, grid)
+
+
+def _of_rows(rows: Mapping[str, type[Params]]) -> dict[str, dict[str, tuple[str, str]]]:
+    return {name: _parameters(row) for name, row in rows.items()}
+
+
+def _parameters(model: type[Params]) -> dict[str, tuple[str, str]]:
+    """{parameter: (default as YAML would have it, description)}; '-': needed, or worked out as the description says."""
+    fields = {name: field for name, field in model.model_fields.items() if name != "kind"}
+    known = {name: field.default for name, field in fields.items() if not field.is_required()}
+    written = model.model_construct(**known).model_dump(mode="json", include=set(known))
+    return {name: (_written(written.get(name)), field.description or "") for name, field in fields.items()}
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "-" if value is None or value == [] else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _model_of(model: type[Params], key: str) -> type[Params]:
+    """The model of a key whose value is a mapping or left out."""
+    return next(t for t in get_args(model.model_fields[key].annotation) if issubclass(t, Params))
 
 
 def _sentences(table: Mapping[str, object]) -> dict[str, str]:
