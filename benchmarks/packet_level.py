@@ -16,6 +16,7 @@ from simnet.flow_graph import FlowGraph, flow_graph
 from simnet.network import CONGESTION_CONTROLS, Policies
 from simnet.network.packet_level.model import PacketModel
 from simnet.topology.builders import BUILDERS
+from simnet.topology.routing import Router
 
 TRIMMING = tuple(name for name, row in CONGESTION_CONTROLS.items() if row.needs_trimming)
 
@@ -77,7 +78,9 @@ def measured(label: str, topology, workload: Callable, control: str, **policies)
     packets = np.ceil(graph.size / settings.packets.payload)
     counts = model.report().counts
     assert counts["progress"] == packets.sum(), "every packet arrives once"
-    links = model.path_lengths()
+    router, devices = Router(topology), np.array(topology.gpus)[members]
+    ends = zip(devices[graph.source], devices[graph.destination])
+    links = np.array([len(router.path(int(a), int(b))) for a, b in ends])
     hops = counts["data_hops"] if control in TRIMMING else (packets * links[graph.connection]).sum()
     print(
         f"{label:18s} {control:15s} {seconds:7.2f} s {hops / seconds / 1e6:6.2f} M hops/s "

@@ -40,18 +40,20 @@ def njit(function):
     return _njit(cache=True)(function)
 
 
-def kernel(function):
+def kernel(function=None, *, inline: bool = False, entry: bool = True):
     """As `njit`, for functions that create no arrays: numba then counts no references to those they are given.
 
     Counting them costs more than the work itself where small functions hand on many arrays (a factor of 5 was
     measured). Division by zero gives inf or NaN, as in numpy.
+
+    inline: the compiler puts the function into its caller, for large ones that are called from one place and tiny ones
+    that are called all the time. entry: without one, Python cannot call it and it compiles faster.
     """
-    return _njit(cache=True, _nrt=False, error_model="numpy")(function)
-
-
-def kernel_inline(function):
-    """As `kernel`, and put into its caller by the compiler: for large functions that are called from one place."""
-    return _njit(cache=True, _nrt=False, error_model="numpy", forceinline=True)(function)
+    options = {"forceinline": True} if inline else {}
+    if not entry:
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    decorate = _njit(cache=True, _nrt=False, error_model="numpy", **options)
+    return decorate if function is None else decorate(function)
 
 
 def compiled_before() -> bool:

@@ -7,6 +7,7 @@ from pydantic import Field
 from simnet.network.packet_level.congestion_control import CONGESTION_CONTROLS
 from simnet.network.packet_level.load_balancing import LOAD_BALANCERS
 from simnet.network.packet_level.parameters import TRANSPORTS, Packets, Ports
+from simnet.network.packet_level.settings import Settings
 from simnet.params import Params, tagged
 
 
@@ -29,3 +30,7 @@ class Policies(Params):
     )
     ports: Ports = Field(Ports(), description="buffers, marking and pauses of switches (model: packet)")
     packets: Packets = Field(Packets(), description="sizes of packets (model: packet)")
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        """Where these settings contradict each other on packets: the keys of one of them, and what is wrong."""
+        return Settings.of(self).problems()

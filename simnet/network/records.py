@@ -2,7 +2,6 @@
 
 import numpy as np
 
-
 _CACHE_LINE = 64  # [bytes]
 
 

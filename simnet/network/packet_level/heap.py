@@ -3,7 +3,7 @@
 Equal times are ordered by number, whatever the shape of the heap.
 """
 
-from simnet.jit import kernel, kernel_inline
+from simnet.jit import kernel
 
 
 @kernel
@@ -52,7 +52,7 @@ def pop(heap, world):
     return first
 
 
-@kernel_inline
+@kernel(inline=True)
 def replace_first(time, number, heap, world):
     """Put event `number` at `time` [ps] in the place of the earliest event."""
     _sink((time << world[0].bits) | number, world[0].heap, heap)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from simnet.jit import kernel, kernel_inline
+from simnet.jit import kernel
 from simnet.network.dependencies import START, count_off, count_successors, pop_timer, release
 from simnet.network.packet_level import congestion_control, load_balancing, pulls, receiver, sender
 from simnet.network.packet_level.heap import pop, push, replace_first
@@ -109,7 +109,7 @@ def serve_ring(
             break
 
 
-@kernel_inline
+@kernel(inline=True, entry=False)
 def serve(
     port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
     graphs, flows, successors, timers,
@@ -202,7 +202,7 @@ def refuse(slot, link, now, ports, packets, heap, world):
     free_packet(slot, packets, world)
 
 
-@kernel_inline
+@kernel(inline=True, entry=False)
 def forward(
     slot, link, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
     balancers, records, settings, heap, world, graphs, flows, successors, timers, hops, memory,
@@ -257,7 +257,7 @@ def forward(
                     wake_at(other, ports[other].busy_until, ports, heap, world)
 
 
-@kernel_inline
+@kernel(inline=True, entry=False)
 def send_answer(
     slot, now, ports, devices, packets, connections, messages, bits, paths, path_links, params, balancers, records,
     heap, world, graphs, flows, successors, timers,
@@ -276,7 +276,7 @@ def send_answer(
         )  # fmt: skip
 
 
-@kernel_inline
+@kernel(inline=True, entry=False)
 def take_answer(
     slot, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, settings,
     feedback, heap, world, graphs, flows, successors, timers,
@@ -312,7 +312,7 @@ def take_answer(
         )  # fmt: skip
 
 
-@kernel_inline
+@kernel(inline=True, entry=False)
 def acknowledge(
     slot, now, packets, connections, messages, bits, params, records, settings, feedback, ports, heap, world
 ):
@@ -371,7 +371,7 @@ def missing_before(c, number, now, connections, messages, bits, row):
         congestion_control.on_loss(k.control_kind, k, row, now, lost, False)
 
 
-@kernel_inline
+@kernel(inline=True, entry=False)
 def arrive(
     port, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params, balancers,
     records, settings, feedback, heap, world, graphs, flows, successors, pending, completions, timers, record, hops,
@@ -490,21 +490,14 @@ def begin(flow, now, connections, messages, bits, params, flows, ports, heap, wo
     sender.settle(c, now, connections, messages, bits, ports, heap, world)
 
 
-@kernel_inline
+@kernel
 def handle(
     number, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
     balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions, timers,
     record, hops, memory,
 ):  # fmt: skip
-    """Process the first event of the heap."""
+    """Process the first event of the heap, which is no arrival."""
     kind, port = number // len(ports), number % len(ports)
-    if kind == ARRIVE:
-        arrive(
-            port, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
-            balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions,
-            timers, record, hops, memory,
-        )  # fmt: skip
-        return
     pop(heap, world)
     grant = np.int64(-1)
     if kind == PULL:
@@ -556,7 +549,7 @@ def credit_back(port, ports, packets, heap, world):
     free_packet(slot, packets, world)
 
 
-@kernel_inline
+@kernel(inline=True, entry=False)
 def sample(ports, connections, samples, probes, world):
     """Note counters of the port whose turn it is; after the last one set the next time, and thin out a full table.
 
@@ -661,8 +654,15 @@ def advance(
                 count_off(flow, graphs, flows, connections, pending, completions, world)
             continue
         number = heap[0] & ((np.int64(1) << w.bits) - 1)
-        handle(
-            number, time, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
-            balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending, completions,
-            timers, record, hops, memory,
-        )  # fmt: skip
+        if number < len(ports):
+            arrive(
+                number, time, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links,
+                params, balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending,
+                completions, timers, record, hops, memory,
+            )  # fmt: skip
+        else:
+            handle(
+                number, time, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links,
+                params, balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending,
+                completions, timers, record, hops, memory,
+            )  # fmt: skip

@@ -172,12 +172,6 @@ class PacketModel:
             flows = queue_pairs.gathered(flows, self._spread_graphs)
         return flows | {name: self._origin + flows[name] / SECOND for name in ("start", "end") if name in flows}
 
-    def path_lengths(self) -> np.ndarray:
-        """Links on the first path of every connection [int64]."""
-        ends = np.flatnonzero(self._path_links < 0)
-        starts = self._paths[self._connections.first_path[: self._connected]]
-        return ends[np.searchsorted(ends, starts)] - starts
-
     # -- connections --------------------------------------------------------------------------------------
 
     def _connect(self, graph: FlowGraph, devices: np.ndarray, communicator: int) -> int:

@@ -8,7 +8,7 @@ send. So queues, marks and INT are those of the very moment at which a packet wa
 import numpy as np
 
 from simnet.hashing import mix
-from simnet.jit import kernel, kernel_inline
+from simnet.jit import kernel
 from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.state import (
     ARRIVE,
@@ -30,7 +30,7 @@ def uniform(world, a, b, c):
     return np.float64(key >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@kernel_inline
+@kernel(inline=True)
 def new_packet(packets, world):
     """Take a packet from the free list, or -1."""
     slot = world[0].free_packet
@@ -40,7 +40,7 @@ def new_packet(packets, world):
     return slot
 
 
-@kernel_inline
+@kernel(inline=True)
 def free_packet(slot, packets, world):
     """Give a packet back."""
     packets[slot].next = world[0].free_packet
@@ -57,14 +57,14 @@ def wake_at(port, time, ports, heap, world):
         push(time, WAKE * len(ports) + port, heap, world)
 
 
-@kernel_inline
+@kernel(inline=True)
 def _note_queue(p, now):
     """Book the data queue up to now, before it changes."""
     p.area += np.float64(p.data_bytes) * np.float64(now - p.area_since)
     p.area_since = now
 
 
-@kernel_inline
+@kernel(inline=True)
 def _stamp(slot, port, time, ports, packets, records, world):
     """INT: append time, bytes sent before this packet, queue behind it, and rate of the port."""
     hops = packets[slot].hops
@@ -78,7 +78,7 @@ def _stamp(slot, port, time, ports, packets, records, world):
         packets[slot].hops = hops + 1
 
 
-@kernel_inline
+@kernel(inline=True)
 def _mark(slot, port, ports, packets, world):
     """RED on the queue that a data packet leaves behind: 0 below Kmin, up to Pmax at Kmax, 1 above."""
     p = ports[port]
@@ -96,18 +96,18 @@ def _mark(slot, port, ports, packets, world):
     p.marked += 1
 
 
-@kernel_inline
+@kernel(inline=True)
 def xoff_of(up, device):
     """Bytes of a link in the far end's buffer at which it is paused (fixed, or dynamic threshold)."""
     return up.xoff if up.xoff > 0 else np.int64(device.pause_alpha * (device.buffer - device.used))
 
 
-@kernel_inline
+@kernel(inline=True)
 def _xon(up, device):
     return up.xon if up.xoff > 0 else max(xoff_of(up, device) - up.xon, 0)
 
 
-@kernel_inline
+@kernel(inline=True)
 def leave_ingress(slot, time, ports, devices, packets, heap, world):
     """A packet leaves the buffer it has waited in: free the space, resume or give credit to the link it came by."""
     ingress = packets[slot].ingress
@@ -128,7 +128,7 @@ def leave_ingress(slot, time, ports, devices, packets, heap, world):
         push(max(arrival, world[0].now), RESUME * len(ports) + ingress, heap, world)
 
 
-@kernel_inline
+@kernel(inline=True)
 def return_credit(link, size, time, ports, packets, heap, world):
     """Send credit for `size` bytes back over a link."""
     slot = new_packet(packets, world)
@@ -146,7 +146,7 @@ def return_credit(link, size, time, ports, packets, heap, world):
     p.credit_tail = slot
 
 
-@kernel_inline
+@kernel(inline=True)
 def transmit(slot, port, start, ports, packets, heap, world):
     """Put a packet on the wire of a port at `start` [ps]."""
     p = ports[port]
@@ -170,7 +170,7 @@ def transmit(slot, port, start, ports, packets, heap, world):
     p.wire_tail = slot
 
 
-@kernel_inline
+@kernel(inline=True)
 def send_waiting(port, ports, devices, packets, records, heap, world):
     """Start the packet whose turn it is at a free port; False if none may go (then connections may)."""
     p = ports[port]
@@ -199,7 +199,7 @@ def send_waiting(port, ports, devices, packets, records, heap, world):
     return True
 
 
-@kernel_inline
+@kernel(inline=True)
 def append(slot, port, now, ports, packets):
     """Put a packet at the end of its class's queue."""
     p = ports[port]
@@ -223,7 +223,7 @@ def append(slot, port, now, ports, packets):
     p.peak = max(p.peak, p.data_bytes)
 
 
-@kernel_inline
+@kernel(inline=True)
 def fits(size, port, ports, devices):
     """True if the data queue of a port may take `size` more bytes (drop-tail or dynamic threshold)."""
     p = ports[port]

@@ -1,6 +1,6 @@
 """The receiving side of a connection: what is accepted, what is acknowledged, and when a message is complete."""
 
-from simnet.jit import kernel_inline
+from simnet.jit import kernel
 from simnet.network.packet_level import congestion_control
 from simnet.network.packet_level.bitmaps import ARRIVED, get_bit, set_bit
 from simnet.network.packet_level.port import free_packet
@@ -10,7 +10,7 @@ from simnet.network.packet_level.state import ACK, GO_BACK_N, NACK
 NACK_INTERVAL = 500_000_000
 
 
-@kernel_inline
+@kernel(inline=True)
 def accept(sequence, c, connections, bits):
     """Take in a data packet; True if it is new and kept."""
     k = connections[c]
@@ -29,7 +29,7 @@ def accept(sequence, c, connections, bits):
     return True
 
 
-@kernel_inline
+@kernel(inline=True)
 def answer(slot, kind, c, connections, packets, paths, settings):
     """Turn a data packet into its ACK or NACK, on the way back over the path of the same entropy."""
     p, k = packets[slot], connections[c]
@@ -43,7 +43,7 @@ def answer(slot, kind, c, connections, packets, paths, settings):
     p.hop = paths[k.first_path + k.paths + p.entropy].start
 
 
-@kernel_inline
+@kernel(inline=True)
 def receive(slot, now, connections, params, messages, bits, packets, paths, settings, world):
     """A data packet has reached its receiver.
 

@@ -7,7 +7,7 @@ or for its pace is not; an acknowledgement or an event brings it back.
 
 import numpy as np
 
-from simnet.jit import kernel, kernel_inline
+from simnet.jit import kernel
 from simnet.network.packet_level import congestion_control, load_balancing
 from simnet.network.packet_level.bitmaps import ACKNOWLEDGED, LOST, first_set, get_bit, set_bit
 from simnet.network.packet_level.heap import push
@@ -59,7 +59,7 @@ def leave_ring(c, state, connections, ports):
     connections[c].state = state
 
 
-@kernel_inline
+@kernel(inline=True)
 def payload_of(message, sequence, mtu, messages):
     """Payload of a packet [bytes]."""
     m = messages[message]
@@ -75,7 +75,7 @@ def message_of(sequence, c, connections, messages):
     return message
 
 
-@kernel_inline
+@kernel(inline=True)
 def wanted_state(c, now, connections, messages, bits):
     """IDLE, WINDOW_FULL, PACED or IN_RING: what keeps a connection from sending at `now` [ps], if anything."""
     k = connections[c]
@@ -95,7 +95,7 @@ def wanted_state(c, now, connections, messages, bits):
     return PACED if k.next_send > now else IN_RING
 
 
-@kernel_inline
+@kernel(inline=True)
 def pace(c, connections):
     """Set the time of the next packet by the present rate."""
     k = connections[c]
@@ -124,7 +124,7 @@ def settle(c, now, connections, messages, bits, ports, heap, world):
         push(k.next_send, PORT_EVENTS * len(ports) + 2 * c + DUE, heap, world)
 
 
-@kernel_inline
+@kernel(inline=True)
 def next_packet(c, start, connections, messages, bits, packets, paths, balancers, world):
     """Make the packet that a connection sends at `start` [ps]; returns its slot."""
     k = connections[c]
@@ -183,7 +183,7 @@ def arm_timeout(c, now, connections, ports, heap, world):
         push(k.deadline, PORT_EVENTS * len(ports) + 2 * c + TIMEOUT, heap, world)
 
 
-@kernel_inline
+@kernel(inline=True)
 def acknowledge_up_to(c, number, connections, messages, bits):
     """All packets before `number` have arrived; returns the bytes on the wire that this takes out of flight."""
     k = connections[c]
@@ -211,7 +211,7 @@ def acknowledge_up_to(c, number, connections, messages, bits):
     return min(freed, k.inflight)
 
 
-@kernel_inline
+@kernel(inline=True)
 def acknowledge_one(c, sequence, connections, messages, bits):
     """One packet out of order has arrived; returns the bytes that this takes out of flight."""
     k = connections[c]

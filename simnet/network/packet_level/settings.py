@@ -103,21 +103,31 @@ class Settings:
         """Paths of a connection that its packets choose from."""
         return getattr(self.balancer, "paths", 1)
 
-    def check(self) -> None:
-        """Raise InputError where settings contradict each other."""
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        """Where settings contradict each other: the keys of one of them in `Policies`, and what is wrong."""
+        found = []
+        kind = ("congestion_control", "kind")
         name = controls.name_of(self.control)
         if self.control.needs_int and not self.ports.int_stamps:
-            raise InputError(f"network.congestion_control: '{name}' needs INT, which ports.int_stamps denies")
+            found.append((kind, f"'{name}' needs INT, which ports.int_stamps denies"))
         if self.control.needs_trimming and not self.trimming:
-            raise InputError(f"network.congestion_control: '{name}' needs trimming, which ports.trimming denies")
+            found.append((kind, f"'{name}' needs trimming, which ports.trimming denies"))
         if self.ports.credits is not None and (self.ports.pfc or self.ports.lossless is False):
-            raise InputError("network.ports: 'credits' are a lossless link's flow control instead of 'pfc'; set one")
+            other = "pfc" if self.ports.pfc else "lossless: false"
+            found.append((("ports", "credits"), f"are a lossless link's flow control, against '{other}'; set one"))
         for of in ("queue", "buffer", "credits"):
             limit = getattr(self.ports, of)
             if limit is not None and limit < self.full_packet:
-                raise InputError(f"network.ports.{of}: holds {limit:g} B, less than a packet of {self.full_packet:g} B")
-        if isinstance(self.recovery, TrimNack) and not self.trimming:
-            raise InputError("network.transport: 'trim_nack' needs switches that trim: set ports.trimming")
+                sentence = f"holds {limit:g} B, less than a packet of {self.full_packet:g} B"
+                found.append((("ports", of), sentence))
+        if isinstance(self.transport, TrimNack) and not (self.trimming or self.control.needs_trimming):
+            found.append((("transport", "kind"), "'trim_nack' needs switches that trim: set ports.trimming"))
+        return found
+
+    def check(self) -> None:
+        """Raise InputError where settings contradict each other."""
+        if found := self.problems():
+            raise InputError("\n".join(f"network.{'.'.join(keys)}: {sentence}" for keys, sentence in found))
 
     def describe(self) -> dict[str, str]:
         """Transport and ports in words, for a result."""

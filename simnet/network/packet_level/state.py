@@ -37,8 +37,8 @@ WORLD = np.dtype(
     align=True,
 )
 
-# Port i is the egress queue of link i. Its queues and its wire are lists of packets. The fields stand in the order in which
-# they are used: what every event touches is in few cache lines.
+# Port i is the egress queue of link i. Its queues and its wire are lists of packets. The fields stand in the order in
+# which they are used: what every event touches is in few cache lines.
 PORT = np.dtype(
     [
         # the queues and the wire, 64 bytes that every event touches
