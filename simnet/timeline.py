@@ -16,6 +16,7 @@ from simnet.units import TIME
 
 MOST_EVENTS = 1_000_000  # beyond that the viewer runs out of memory
 COUNTERS = 20  # links shown
+_LATEST = 2.0**62  # [ns] 146 years; what is later ends there
 _NS = 1e9
 
 
@@ -63,7 +64,7 @@ def to_json(result: RunResult, most: int = MOST_EVENTS) -> bytes:
 
 
 def _nanoseconds(seconds):
-    return np.rint(np.nan_to_num(np.asarray(seconds) * _NS)).astype(np.int64)
+    return np.rint(np.clip(np.nan_to_num(np.asarray(seconds) * _NS), -_LATEST, _LATEST)).astype(np.int64)
 
 
 def _microseconds(nanoseconds: np.ndarray) -> list[str]:

@@ -52,6 +52,32 @@ def two_servers():
     return topology
 
 
+def test_policies_that_contradict_each_other_are_placed_with_what_else_is_wrong(tmp_path):
+    text = f"""\
+topology: {GPU}
+network:
+  model: packet
+  congestion_control:
+    kind: hpcc
+  ports:
+    int_stamps: false
+    buffer: 100B
+stragglers: {{gpu9: 2}}
+jobs:
+- {WORK}
+"""
+    lines = problems(tmp_path, text, two_servers())
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["run.yaml:5", "network.congestion_control.kind"],
+        ["run.yaml:8", "network.ports.buffer"],
+        ["run.yaml:9", "stragglers.gpu9"],
+    ]
+    assert "needs INT" in lines[0]
+    assert "less than a packet" in lines[1]
+    fluid = text.replace("model: packet", "model: flow").replace("stragglers: {gpu9: 2}\n", "")
+    load_and_resolve(write(tmp_path, fluid), two_servers())
+
+
 def experiment(jobs, **more):
     work = {"workload": {"kind": "collective", "sizes": ["1MiB"]}}
     data = {"topology": {"kind": "single_switch"}, "jobs": [{**work, **job} for job in jobs], **more}

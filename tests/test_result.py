@@ -2,10 +2,14 @@ import hashlib
 import os
 import subprocess
 import sys
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simnet.errors import InputError, SimnetError
 from simnet.result import (
@@ -14,6 +18,7 @@ from simnet.result import (
     TASKS,
     Coded,
     check_writable,
+    holds,
     next_directory,
     numbers,
     read,
@@ -40,6 +45,43 @@ def assert_equal(one, other):
                 assert a[field.name].to_pylist() == b[field.name].to_pylist()
             else:
                 np.testing.assert_array_equal(numbers(a, field.name), numbers(b, field.name))
+
+
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
+    [
+        "1e-6",
+        "1e3",
+        "1.5E+3",
+        "0x10",
+        "010",
+        "1_000",
+        "12:30",
+        "on",
+        "no",
+        "~",
+        "null",
+        "2024-01-01",
+        "<<",
+        ".inf",
+        "=",
+        "",
+    ]
+)
+values = st.recursive(
+    words | st.booleans() | st.integers() | st.floats(allow_nan=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+)
+
+
+@given(st.dictionaries(words, values, max_size=4))
+def test_any_experiment_is_read_back_equal(data):
+    with tempfile.TemporaryDirectory() as folder:
+        stored = replace(example(2), experiment=data)
+        write(stored, Path(folder) / "run")
+        again = read(Path(folder) / "run").experiment
+        assert again == data
+        assert repr(sorted(again.items(), key=str)) == repr(sorted(data.items(), key=str)) or "kind" in repr(data)
+        assert holds(Path(folder) / "run", data)
 
 
 def digests(directory):

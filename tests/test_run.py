@@ -272,3 +272,39 @@ def test_a_stored_experiment_names_version_seed_and_inputs_and_reads_back(tmp_pa
     again = tmp_path / "again.yaml"
     again.write_text(stored)
     assert simnet.run(again).summary == json.loads((out / "summary.json").read_text())
+
+
+# -- numbers that no cluster and no job can have ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"topology": {"kind": "single_switch", "nodes": 10**23}}, "topology"),
+        ({"iterations": 10**30}, "jobs.0.workload"),
+        ({"iterations": 10**12}, "jobs.0.workload"),
+        ({"tables": 10**30}, "jobs.0.workload"),
+        ({"tables": 10**200}, "jobs.0.workload"),
+        ({"batch": 10**16, "tables": 1, "dimension": 1}, "jobs.0.workload"),
+        ({"dimension": 10**320}, "jobs.0.workload"),
+    ],
+)
+def test_huge_numbers_are_bad_input_and_placed(change, place, monkeypatch):
+    monkeypatch.setattr("simnet.topology.topology.MOST_DEVICES", 1000)
+    topology = {"kind": "single_switch", "nodes": 2}
+    job = {"workload": {"kind": "embedding_all_to_all", "batch": 2}}
+    where = dict.fromkeys(["tables", "dimension", "batch"], job["workload"]) | {"iterations": job}
+    for key, value in change.items():
+        if key in where:
+            where[key][key] = value
+        else:
+            topology = value
+    with pytest.raises(InputError, match=rf"^{place}: .*(more than|too large)"):
+        ran(topology, job)
+
+
+def test_the_clock_is_coarse_late_in_a_run():
+    # steps of 0.48 us; 105 kB at 50 GB/s take 2.1 us, which comes out as 1.9
+    late = collective("send_recv", "105kB", start="1000000h")
+    result = ran({"kind": "single_switch", "nodes": 2, "link_latency": 0}, late)
+    assert result.summary["status"] == "completed"

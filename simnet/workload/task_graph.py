@@ -16,6 +16,10 @@ from simnet.workload.traffic import Traffic
 
 STREAMS = ("compute", "communication")
 COMPUTE, COMMUNICATION = range(2)
+MOST_TASKS = 10_000_000
+"""More in one job are refused, before they fill the memory."""
+MOST_BYTES = 1e18
+"""More in one operation [bytes] are a slip; the clock could no longer tell when its parts end."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +76,14 @@ class TaskGraph:
         return len(self.rank)
 
     def repeat(self, iterations: int) -> "TaskGraph":
-        """The graph `iterations` times in a row: each stream goes on with the next iteration when it is through."""
+        """The graph `iterations` times in a row: each stream goes on with the next iteration when it is through.
+
+        Raises InputError where that makes too many tasks.
+        """
         if iterations == 1:
             return self
+        if self.tasks * iterations > MOST_TASKS:
+            raise InputError(f"{iterations} iterations of {self.tasks} tasks each are more than {MOST_TASKS:,} tasks")
         times = np.arange(iterations)
 
         def shifted(column, step):
@@ -139,6 +148,10 @@ class TaskGraphBuilder:
         problem = _problem(operation.ranks, self.ranks)
         if problem:
             raise InputError(f"{name}: {problem}")
+        if not operation.size <= MOST_BYTES:
+            raise InputError(
+                f"{name}: has {operation.size:.3g} B, more than {MOST_BYTES:g} B, the most of one operation"
+            )
         index = len(self._operations)
         self._operations.append(operation)
         waits = after if after is not None else [()] * len(operation.ranks)
@@ -164,6 +177,8 @@ class TaskGraphBuilder:
 
     def _add(self, rank, stream, name, operation, member, duration, flops, memory, after) -> int:
         task = len(self._rows) // len(_COLUMNS)
+        if task >= MOST_TASKS:
+            raise InputError(f"makes more than {MOST_TASKS:,} tasks, the most of one job")
         code = self._names.setdefault(name, len(self._names))
         self._rows.extend((rank, stream, code, operation, member, duration, flops, memory))
         for before in after:

@@ -1,14 +1,17 @@
 """Builders: what every one of them keeps to, and the counts and bandwidths of the literature for each."""
 
+import re
 from math import prod
 
 import networkx as nx
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from simnet.errors import InputError
 from simnet.hardware import LINKS
 from simnet.params import tagged
 from simnet.topology import Topology
+from simnet.topology import topology as limits
 from simnet.topology.builders import BUILDERS, FABRICS, NODES, SERVERS
 from simnet.topology.builders.dgx1_v100 import NVLINKS
 from simnet.topology.describe import bisection_bandwidth, cut_bandwidth, devices_by_kind
@@ -394,3 +397,24 @@ class TestTorus:
 
 def test_servers_and_fabrics_make_up_the_table():
     assert {**SERVERS, **FABRICS} == BUILDERS
+
+
+def numbers_of_any_size() -> list[tuple[str, str]]:
+    """Kind and key of every number of things that a builder may be given."""
+    return [
+        (kind, key)
+        for kind, builder in BUILDERS.items()
+        for key, field in builder.model_fields.items()
+        if re.search(r"\bint\b", str(field.annotation)) and key != "gpus_per_switch"  # the more, the fewer switches
+    ]
+
+
+@pytest.mark.parametrize(("kind", "key"), numbers_of_any_size())
+@pytest.mark.parametrize("number", [10**6, 10**23])
+def test_huge_numbers_end_at_the_limit_and_not_with_the_memory(kind, key, number, monkeypatch):
+    monkeypatch.setattr(limits, "MOST_DEVICES", 1000)
+    monkeypatch.setattr(limits, "MOST_LINKS", 2000)
+    value = [number, number] if key == "dimensions" else number
+    with pytest.raises((InputError, ValidationError)) as error:
+        build(kind, **{key: value})
+    assert "more than" in str(error.value) or isinstance(error.value, ValidationError)

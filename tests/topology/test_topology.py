@@ -4,6 +4,7 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.topology import Topology
+from simnet.topology import topology as limits
 
 
 def leaf_spine() -> Topology:
@@ -90,3 +91,16 @@ def test_leaving_are_the_links_that_cross_outwards():
     topology = leaf_spine()
     inside = [topology.id_of(name) for name in ("leaf0", "gpu0", "nic0", "bare0")]
     assert [topology.link_name(i) for i in topology.leaving(inside)] == ["leaf0 -> spine"]
+
+
+def test_devices_and_links_have_a_limit(monkeypatch):
+    topology = leaf_spine()
+    monkeypatch.setattr(limits, "MOST_DEVICES", len(topology.devices) + 1)
+    monkeypatch.setattr(limits, "MOST_LINKS", len(topology.links) + 1)
+    topology.add_device("last", "gpu")
+    topology.add_link(1, 0, 1.0, 0.0, "ib")
+    with pytest.raises(InputError, match=r"more than 10 devices"):
+        topology.add_device("more", "gpu")
+    with pytest.raises(InputError, match=r"more than 17 links"):
+        topology.add_link(0, 1, 1.0, 0.0, "ib")
+    assert (len(topology.devices), len(topology.links)) == (10, 17)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from simnet.errors import InputError
+from simnet.workload import task_graph
 from simnet.workload.task_graph import COMMUNICATION, COMPUTE, Operation, TaskGraphBuilder
 
 
@@ -83,3 +84,17 @@ def test_a_builder_goes_on_after_a_build():
 def test_ranks_that_make_no_group(ranks, sentence):
     with pytest.raises(InputError, match=sentence):
         TaskGraphBuilder(2).collective(Operation("all_reduce", 1.0, ranks, "ring"), "sum")
+
+
+@pytest.mark.parametrize("iterations", [10**7, 10**30])
+def test_iterations_that_would_fill_the_memory_are_refused(iterations):
+    with pytest.raises(InputError, match=f"{iterations} iterations of 6 tasks each are more than 10,000,000"):
+        small().repeat(iterations)
+
+
+def test_tasks_have_a_limit(monkeypatch):
+    monkeypatch.setattr(task_graph, "MOST_TASKS", 6)
+    assert small().tasks == 6
+    monkeypatch.setattr(task_graph, "MOST_TASKS", 5)
+    with pytest.raises(InputError, match="more than 5 tasks"):
+        small()

@@ -21,7 +21,7 @@ class ServerParams(Params):
     gpus_per_switch: NonNegativeInt = Field(
         2, description="GPUs below one PCIe switch; 0: GPUs and NICs sit on the root ports of the sockets"
     )
-    sockets: PositiveInt = Field(2, description="host processors, each with its memory; any two are joined")
+    sockets: PositiveInt = Field(2, le=64, description="host processors, each with its memory; any two are joined")
     host: HostModel = Field("skylake", description="model of the host processors")
     memory_rate: Rate | None = Field(None, description="of each socket's memory, each way; default that of the host")
     socket_rate: Rate | None = Field(None, description="of the link between two sockets; default that of the host")

@@ -81,6 +81,21 @@ def test_switches_that_cannot_do_what_a_control_needs_are_an_error(kind, ports, 
         Settings.of(Policies(congestion_control={"kind": kind}, ports=ports)).check()
 
 
+def test_all_contradictions_are_told_at_once():
+    settings = Settings.of(
+        Policies(
+            congestion_control={"kind": "hpcc"},
+            transport={"kind": "trim_nack"},
+            ports={"int_stamps": False, "buffer": "100B", "queue": "200B"},
+        )
+    )
+    keys = [".".join(keys) for keys, _ in settings.problems()]
+    assert keys == ["congestion_control.kind", "ports.queue", "ports.buffer", "transport.kind"]
+    with pytest.raises(InputError) as error:
+        settings.check()
+    assert [line.split(": ")[0] for line in str(error.value).splitlines()] == [f"network.{key}" for key in keys]
+
+
 def test_int_records_take_their_place_in_packets():
     assert Settings.of(Policies(congestion_control={"kind": "hpcc"})).full_packet == 4096 + 64 + 42
     assert Settings.of(Policies(congestion_control={"kind": "dctcp"})).full_packet == 4096 + 64
