@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 
+from simnet import reader
 from simnet.errors import InputError, SimnetError
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -168,7 +168,7 @@ def write(result: RunResult, directory: Path | str, files: Mapping[str, bytes] |
 
 
 def _fill(folder: Path, result: RunResult, files: Mapping[str, bytes]) -> None:
-    (folder / "experiment.yaml").write_text(_yaml(result.experiment), encoding="utf-8")
+    (folder / "experiment.yaml").write_text(reader.dump(result.experiment), encoding="utf-8")
     (folder / "summary.json").write_text(_json(result.summary), encoding="utf-8")
     for name in SCHEMAS:
         content = getattr(result, name)
@@ -182,20 +182,9 @@ def _fill(folder: Path, result: RunResult, files: Mapping[str, bytes]) -> None:
 def holds(directory: Path | str, experiment: Mapping[str, Any]) -> bool:
     """True if a directory holds a result of exactly this resolved experiment."""
     try:
-        return (Path(directory) / "experiment.yaml").read_text(encoding="utf-8") == _yaml(dict(experiment))
+        return (Path(directory) / "experiment.yaml").read_text(encoding="utf-8") == reader.dump(dict(experiment))
     except (OSError, ValueError):
         return False
-
-
-class _Dumper(yaml.SafeDumper):
-    """Plain YAML: a value that occurs twice is written twice, not as an anchor."""
-
-    def ignore_aliases(self, data):
-        return True
-
-
-def _yaml(data: dict) -> str:
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 def _json(data: dict) -> str:
@@ -231,8 +220,8 @@ def _read_json(directory: Path, name: str) -> dict:
 def _read_yaml(directory: Path, name: str) -> dict:
     path = directory / f"{name}.yaml"
     try:
-        return _mapping(yaml.safe_load(path.read_text(encoding="utf-8")), path)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        return _mapping(reader.parse(path.read_text(encoding="utf-8")), path)
+    except (OSError, ValueError, RecursionError) as error:
         raise _damaged(path, error) from None
 
 

@@ -58,6 +58,9 @@ def resolve(experiment: "Experiment", topology: Topology, source: Source | None 
         _changes(experiment.network.changes, finder),
         _stragglers(experiment.stragglers, finder),
     )
+    if experiment.network.model == "packet":
+        for keys, sentence in experiment.network.problems():
+            finder.problem(("network", *keys), sentence)
     problems = [str((source or Source()).error(finder.problems))] if finder.problems else []
     if problems or finder.elsewhere:
         raise InputError("\n".join([*problems, *finder.elsewhere]))

@@ -15,7 +15,7 @@ from simnet.reader import options, yaml_tree
 from simnet.reader.sentences import sentences
 from simnet.reader.source import Location, Source, path
 
-__all__ = ["Location", "Source", "dump", "load", "path", "read", "validate"]
+__all__ = ["Location", "Source", "dump", "load", "parse", "path", "read", "validate"]
 
 MAX_SIZE = 16 * 2**20
 """Larger files [bytes] are refused."""
@@ -80,6 +80,18 @@ def dump(value: Any) -> str:
     """
     data = value.model_dump(mode="json", exclude_none=True) if isinstance(value, BaseModel) else value
     return yaml.dump(_kind_first(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+
+
+def parse(text: str) -> Any:
+    """Plain data of what `dump` has written. Raises ValueError with a sentence where the text is no such YAML."""
+    try:
+        tree = yaml_tree.parse(text)
+    except yaml_tree.NotYaml as error:
+        line, sentence = error.args
+        raise ValueError(f"line {line}: {sentence}") from None
+    for location, sentence in tree.problems:
+        raise ValueError(f"line {tree.lines.get(location, 1)}: {sentence}")
+    return tree.data
 
 
 class _Dumper(yaml.SafeDumper):

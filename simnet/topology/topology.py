@@ -12,6 +12,7 @@ from simnet.errors import InputError
 
 DEVICE_KINDS = ("gpu", "nvswitch", "pcie_switch", "cpu", "memory", "nic", "switch", "storage")
 LINK_KINDS = ("nvlink", "pcie", "ib", "ethernet", "memory")
+MOST_DEVICES, MOST_LINKS = 1_000_000, 4_000_000  # more is a slip of the keyboard, and would fill the memory
 FABRIC_KINDS = ("ib", "ethernet")  # what joins servers; everything else is inside one
 
 
@@ -87,6 +88,8 @@ class Topology:
             raise InputError(f"topology {self.name}: device '{name}' is there twice")
         if server and server not in self.servers:
             raise InputError(f"device '{name}': unknown server '{server}'")
+        if len(self.devices) >= MOST_DEVICES:
+            raise InputError(f"{self.name}: more than {MOST_DEVICES:,} devices, the most that is simulated")
         self._ids[name] = len(self.devices)
         self.devices.append(Device(name, kind, server, model, float(port_rate)))
         return self._ids[name]
@@ -103,6 +106,8 @@ class Topology:
             raise InputError(f"{self._label(source, destination)}: rate must be finite and above 0, got {rate}")
         if not (math.isfinite(latency) and latency >= 0):
             raise InputError(f"{self._label(source, destination)}: latency must be finite and >= 0, got {latency}")
+        if len(self.links) >= MOST_LINKS:
+            raise InputError(f"{self.name}: more than {MOST_LINKS:,} links, the most that is simulated")
         self.links.append(Link(source, destination, float(rate), float(latency), kind, float(buffer)))
         return len(self.links) - 1
 

@@ -1,6 +1,5 @@
 """Tori of switches."""
 
-from itertools import product
 from math import prod
 
 from pydantic import Field, PositiveInt
@@ -24,13 +23,17 @@ class Torus(Fabric):
     def build(self) -> Topology:
         """The cluster as a topology; hosts and switches count the last dimension fastest."""
         node, topology = self.node_ports(), Topology("torus")
-        places = list(product(*(range(size) for size in self.dimensions)))
-        switches = add_switches(topology, ("switch" + "_".join(map(str, place)) for place in places))
         stride = [prod(self.dimensions[axis + 1 :]) for axis in range(len(self.dimensions))]
-        for i, place in enumerate(places):
-            for axis, size in enumerate(self.dimensions):
-                if size > 2 or (size == 2 and place[axis] == 0):
-                    step = 1 if place[axis] + 1 < size else 1 - size
-                    self.wire(topology, switches[i], switches[i + step * stride[axis]], node.rate)
+        places = (
+            "_".join(str(i // step % size) for step, size in zip(stride, self.dimensions))
+            for i in range(prod(self.dimensions))
+        )
+        switches = add_switches(topology, (f"switch{place}" for place in places))
+        for i in range(len(switches)):
+            for step, size in zip(stride, self.dimensions):
+                at = i // step % size
+                if size > 2 or (size == 2 and at == 0):
+                    onwards = 1 if at + 1 < size else 1 - size
+                    self.wire(topology, switches[i], switches[i + onwards * step], node.rate)
         self.plug_in_order(topology, node, (switch for switch in switches for _ in range(self.ports_per_switch)))
         return topology
