@@ -27,7 +27,8 @@ def page() -> str:
     models = whole["$defs"]
     by_hand = PAGE.read_text().partition(FIRST)[0]
     sections = [
-        f"{by_hand}{FIRST}\nDefaults stand in brackets; keys without one are needed, or left out at will.",
+        f"{by_hand}{FIRST}\nDefaults stand in brackets; keys without one are needed, or left out at will. "
+        "Names in brackets such as [HPCC] are sources; [models.md](models.md#network-model-packet) says which.",
         _section("The experiment", whole),
         _section("`network`", models["Network"]),
         _section("Each of `network.changes`", models["Change"]),
