@@ -56,8 +56,12 @@ def kernel(function=None, *, inline: bool = False, entry: bool = True):
     return decorate if function is None else decorate(function)
 
 
-def compiled_before() -> bool:
-    """True where kernels of these sources have been compiled on this machine (or need no compilation)."""
+def compiled_before(room: str = "") -> bool:
+    """True where kernels of these sources have been compiled on this machine (or need no compilation).
+
+    room: the package or module that they stand in, such as 'packet_level'; default any.
+    """
     folder = Path(os.environ["NUMBA_CACHE_DIR"])
     # importing a kernel makes folders already; an index of compiled code appears when one was compiled
-    return bool(numba.config.DISABLE_JIT) or any(folder.rglob("*.nbi"))
+    indexes = [*folder.rglob(f"{room}*/*.nbi"), *folder.rglob(f"{room}*.nbi")]
+    return bool(numba.config.DISABLE_JIT) or bool(indexes)

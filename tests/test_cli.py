@@ -182,7 +182,7 @@ def test_a_bug_is_no_interrupt(command, experiment, monkeypatch):
 
 
 def test_a_first_compilation_is_announced_once_on_stderr(command, experiment, tmp_path, monkeypatch):
-    monkeypatch.setattr("simnet.cli.running.compiled_before", lambda: False)
+    monkeypatch.setattr("simnet.cli.running.compiled_before", lambda room: False)
     ran = command("run", experiment(), "--out", tmp_path / "r")
     assert ran.err.startswith("compiling kernels (first run on this machine, about ")
     assert ran.err.count("\n") == 1

@@ -10,18 +10,22 @@ from simnet.cli.output import bullet, console, heading, show_result
 from simnet.cli.progress import progress
 from simnet.experiment import load
 from simnet.jit import compiled_before
+from simnet.network import kernels_of
 from simnet.result import RunResult, check_writable, next_directory
 from simnet.run import build, replayed, save
 
-COMPILE_TIME = 20  # [s] of all kernels, on one core of a server of 2023
+COMPILE_TIME = 20  # [s] of a network model's kernels, on one core of a server of 2023
+_LONG_COMPILE_TIME = {"packet": 60}
 
 
 def run_and_show(path: Path, overrides: list[str], out: Path | None, quiet: bool) -> RunResult:
     """Run an experiment, print what happened and save the result. Raises SimnetError."""
     experiment, source = load(path, overrides)
     check_writable(out or next_directory("results", experiment.name))
-    if not (quiet or compiled_before()):
-        print(f"compiling kernels (first run on this machine, about {COMPILE_TIME} s) ...", file=sys.stderr)
+    model = experiment.network.model
+    if not (quiet or compiled_before(kernels_of(model))):
+        seconds = _LONG_COMPILE_TIME.get(model, COMPILE_TIME)
+        print(f"compiling kernels (first run on this machine, about {seconds} s) ...", file=sys.stderr)
     with progress(experiment.name, quiet) as update:
         finished = replayed(build(experiment, source, update))
     if "error" in finished.summary:

@@ -9,7 +9,15 @@ from simnet.network.packet_level.load_balancing import LOAD_BALANCERS
 from simnet.network.packet_level.parameters import TRANSPORTS
 from simnet.network.policies import Policies
 
-__all__ = ["CONGESTION_CONTROLS", "LOAD_BALANCERS", "NETWORK_MODELS", "TRANSPORTS", "Policies", "network_model"]
+__all__ = [
+    "CONGESTION_CONTROLS",
+    "LOAD_BALANCERS",
+    "NETWORK_MODELS",
+    "TRANSPORTS",
+    "Policies",
+    "kernels_of",
+    "network_model",
+]
 
 # Where each model lives; imported when it is used, because kernels take a while to load.
 NETWORK_MODELS: dict[str, str] = {
@@ -23,3 +31,8 @@ def network_model(name: str) -> Callable[..., NetworkModel]:
     """The class of a network model, a row of NETWORK_MODELS."""
     module, _, attribute = NETWORK_MODELS[name].partition(":")
     return getattr(import_module(module), attribute)
+
+
+def kernels_of(name: str) -> str:
+    """The room of a network model's kernels, as `jit.compiled_before` takes it."""
+    return NETWORK_MODELS[name].split(".")[2].split(":")[0]
