@@ -20,6 +20,10 @@ class Ran(NamedTuple):
 def command(monkeypatch, capsys):
     """A function that runs `simnet ARGUMENTS` in this process and returns its exit code and what it printed."""
 
+    # whether kernels happen to be compiled already shall not show in what a test reads
+    monkeypatch.setattr("simnet.cli.running.compiled_before", lambda room: True)
+    monkeypatch.setattr("simnet.cli.comparing.compiled_before", lambda: True)
+
     def run(*arguments) -> Ran:
         monkeypatch.setattr(sys, "argv", ["simnet", *map(str, arguments)])
         capsys.readouterr()

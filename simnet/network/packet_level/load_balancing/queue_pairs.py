@@ -24,7 +24,7 @@ class EcmpQp(Params):
         description="per pair of ranks and channel; Meta's choice, Gangidhar et al. 2024 [M: unverified]",
     )
     messages: Literal["split", "round_robin"] = Field(
-        "split", description="every message over all queue pairs, or whole messages in turn; cclb B1, QP scaling"
+        "split", description="every message over all queue pairs, or whole messages in turn (QP scaling)"
     )
 
 

@@ -58,7 +58,7 @@ def rates_of_permutations(k: int, rule: str, seeds=range(20)) -> np.ndarray:
     return np.array(rates)
 
 
-# cclb C-12 and B1: mean rate of random permutations
+# mean rate of random permutations
 @pytest.mark.parametrize(
     ("k", "rule", "mean"),
     [
@@ -91,7 +91,7 @@ def test_d_mod_k_carries_every_shift_at_line_rate(k):
         assert np.bincount(routes.links).max() == 1
 
 
-# cclb C-11: 8 flows on 8 uplinks, E[1 / fullest]
+# balls in bins: 8 flows on 8 uplinks, E[1 / fullest]
 @pytest.mark.parametrize(("queue_pairs", "efficiency"), [(1, 0.413), (2, 0.498), (4, 0.584)])
 def test_more_queue_pairs_fill_bins_more_evenly(queue_pairs, efficiency):
     topology = leaf_spine(2, 8, 8)
@@ -138,7 +138,7 @@ def test_ranking_of_spraying_schemes_by_the_last_flow():
 
 
 def test_per_packet_adaptive_routing_needs_a_receiver_that_reorders():
-    # cclb B2: pauses above 15 packets of a link, until 12
+    # pauses above 15 packets of a link, until 12
     ports = {"pfc": {"xoff": "62kB", "xon": "50kB"}}
     ecmp = completion("ecmp", "none", ports=ports)[0]
     assert completion("adaptive", "none", ports=ports)[0] > 0.95 * ecmp
@@ -234,7 +234,7 @@ def dragonfly():
     return Dragonfly(routers_per_group=6, ports_per_router=3, global_links=3, link_rate="100Gbps").build()
 
 
-# cclb C-25: all hosts of a group send to the next group; Valiant spares the direct link, so 17 / 36 at 19 groups
+# all hosts of a group send to the next group; Valiant spares the direct link, so 17 / 36 at 19 groups
 @pytest.mark.parametrize(("balancer", "part"), [("minimal", 1 / 18), ("valiant", 0.5), ("ugal", 0.5)])
 def test_worst_case_of_a_dragonfly(dragonfly, balancer, part):
     hosts = np.arange(342)
