@@ -18,6 +18,7 @@ from simnet.engine import recorder
 from simnet.engine.replay import JobPlan, Lowered, Replay
 from simnet.errors import InputError, PhysicsError, SimnetError, StalledError
 from simnet.experiment import Experiment, Job, Provenance, Resolved, load, resolve
+from simnet.flow_graph import FlowGraph
 from simnet.hardware import GPUS
 from simnet.hardware.roofline import compute_time
 from simnet.metrics import summarize
@@ -221,10 +222,19 @@ class _Lowering:
                     self._groups[members] = Group(members, self._topology, self._router)
                 communicator = (job, operation.communicator)
                 number = self._communicators.setdefault(communicator, len(self._communicators))
-                known[alike] = Lowered(lower(operation, self._groups[members]), np.array(members), number)
+                flows = lower(operation, self._groups[members])
+                self._check_joined(operation, np.array(members), flows)
+                known[alike] = Lowered(flows, np.array(members), number)
             return known[alike]
 
         return lowered
+
+    def _check_joined(self, operation: Operation, members: np.ndarray, flows: FlowGraph) -> None:
+        ends = members[flows.source], members[flows.destination]
+        apart = np.flatnonzero(np.not_equal(*self._topology.islands[list(ends)]))
+        if len(apart):
+            a, b = (self._topology.devices[end[apart[0]]].name for end in ends)
+            raise InputError(f"{operation.label or operation.kind}: no link or device joins {a} and {b}")
 
 
 def _gathered(simulation: Simulation, status: str, error: str) -> RunResult:

@@ -189,6 +189,23 @@ def test_an_unreachable_peer_fails_the_run_by_name():
     assert "no path from gpu" in result.summary["error"]
 
 
+@pytest.mark.parametrize("model", ["analytic", "flow", "packet"])
+@pytest.mark.parametrize("kind", ["all_reduce", "all_to_all", "send_recv", "broadcast"])
+def test_ranks_that_nothing_joins_are_bad_input(tmp_path, model, kind):
+    topology = Topology("islands")
+    a, b = (topology.add_device(name, "gpu") for name in "ab")
+    switches = [topology.add_device(f"switch{i}", "switch") for i in range(2)]
+    topology.connect(a, switches[0], 1e9, 1e-6, "ib")
+    job, network = collective(kind, "1MB"), {"model": model}
+    with pytest.raises(InputError, match=r"^jobs\.0\.workload: .*joins (a and b|b and a)"):  # b has no link at all
+        ran(native_file(tmp_path, topology), job, network=network)
+    topology.connect(b, switches[1], 1e9, 1e-6, "ib")
+    with pytest.raises(InputError, match=r"^jobs\.0\.workload: .*joins (a and b|b and a)"):
+        ran(native_file(tmp_path, topology), job, network=network)
+    topology.connect(*switches, 1e9, 1e-6, "ib")
+    assert ran(native_file(tmp_path, topology), job).summary["status"] == "completed"
+
+
 def test_ctrl_c_leaves_what_was_known(monkeypatch):
     described = Experiment(topology={"kind": "single_switch"}, jobs=[collective("all_reduce", "8MB", iterations=10)])
     simulation = build(described)

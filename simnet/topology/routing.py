@@ -254,6 +254,8 @@ class Router:
         return min(found, key=lambda d: (costs[d], d), default=None)
 
     def _costs(self, device: int) -> dict[int, int]:
+        if device not in self._inside:  # no link inside a server leads to it or from it
+            return {device: 0}
         return nx.single_source_dijkstra_path_length(self._inside, device, weight=self._weight(device))
 
     def _cheapest(self, a: int, b: int, nvlink_only: bool = False) -> list[int] | None:

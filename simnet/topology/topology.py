@@ -167,6 +167,14 @@ class Topology:
         return names
 
     @cached_property
+    def islands(self) -> np.ndarray:
+        """Number of the connected part that each device is in [int32[devices]]; no link joins two of them."""
+        part = np.zeros(len(self.devices), np.int32)
+        for number, members in enumerate(nx.weakly_connected_components(self.graph)):
+            part[list(members)] = number
+        return part
+
+    @cached_property
     def tiers(self) -> list[int]:
         """Tier of every device: 0 inside servers and at bare hosts, 1 for leaf switches, 2 above them, and so on."""
         tier = [0 if d.kind != "switch" else -1 for d in self.devices]
