@@ -1,0 +1,90 @@
+"""Ports at work: start what waits in their queues, then what the connections that begin there may send."""
+
+import numpy as np
+
+from simnet.jit import kernel
+from simnet.network.dependencies import release
+from simnet.network.packet_level import congestion_control, sender
+from simnet.network.packet_level.port import send_waiting, transmit, wake_at
+from simnet.network.packet_level.state import CREDITS, IN_RING
+
+SPARE_PACKETS = 256  # room that one event may need
+
+
+@kernel
+def pull(
+    port, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
+    graphs, flows, successors, timers,
+):  # fmt: skip
+    """Send a packet of the connection whose turn it is at a free port; False if none may send."""
+    p = ports[port]
+    if p.paused == 1 or world[0].free_packets < SPARE_PACKETS // 2:
+        return False
+    start = p.busy_until
+    while p.ring >= 0:
+        c = p.ring
+        k = connections[c]
+        congestion_control.before_send(k.control_kind, k, params[k.params], start * 1e-12)
+        if sender.wanted_state(c, start, connections, messages, bits) != IN_RING:
+            sender.settle(c, start, connections, messages, bits, ports, heap, world)
+            continue
+        if p.lossless == CREDITS and p.credits < k.mtu + k.header:
+            return False
+        p.ring = k.ring_next
+        message, before = k.message, k.highest
+        slot = sender.next_packet(c, start, connections, messages, bits, packets, paths, balancers, world)
+        if k.timer == 0 or k.unacknowledged == packets[slot].sequence:
+            sender.arm_timeout(c, start, connections, ports, heap, world)
+        transmit(slot, port, start, ports, packets, heap, world)
+        if k.highest > before and k.message != message:
+            release(message, True, np.float64(start), graphs, flows, successors, connections, timers, world)
+        sender.settle(c, start, connections, messages, bits, ports, heap, world)
+        return True
+    return False
+
+
+@kernel
+def serve_queue(port, now, ports, devices, packets, records, heap, world):
+    """Start all packets of a port's queues whose turn has come by `now`."""
+    p = ports[port]
+    while p.busy_until <= now:
+        if not send_waiting(port, ports, devices, packets, records, heap, world):
+            p.busy_until = now
+            break
+    # a paused sender upstream waits for space here, which only a timely look at this queue shows
+    if (p.data_head >= 0 or p.control_head >= 0) and devices[p.node].pausing > 0 and p.busy_until > now:
+        wake_at(port, p.busy_until, ports, heap, world)
+
+
+@kernel
+def serve_ring(
+    port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
+    graphs, flows, successors, timers,
+):  # fmt: skip
+    """Start everything at a sender's port whose turn has come by `now`: what waits in its queues, then connections."""
+    p = ports[port]
+    while p.busy_until <= now:
+        if send_waiting(port, ports, devices, packets, records, heap, world):
+            continue
+        if not pull(
+            port, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
+            graphs, flows, successors, timers,
+        ):  # fmt: skip
+            p.busy_until = now
+            break
+
+
+@kernel(inline=True, entry=False)
+def serve(
+    port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
+    graphs, flows, successors, timers,
+):  # fmt: skip
+    """Start everything at a port whose turn has come by `now`."""
+    if ports[port].busy_until <= now:
+        if ports[port].ring < 0:
+            serve_queue(port, now, ports, devices, packets, records, heap, world)
+        else:
+            serve_ring(
+                port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records,
+                heap, world, graphs, flows, successors, timers,
+            )  # fmt: skip

@@ -1,0 +1,148 @@
+"""A packet on its way: admitted to its next queue, trimmed or refused there, and upstream paused where it is full."""
+
+from simnet.jit import kernel
+from simnet.network.packet_level import load_balancing
+from simnet.network.packet_level.port import (
+    append,
+    fits,
+    free_packet,
+    pause_if_full,
+    return_credit,
+    uniform,
+    wake_at,
+    xoff_of,
+)
+from simnet.network.packet_level.serving import serve
+from simnet.network.packet_level.state import CREDITS, DATA, PFC
+
+
+@kernel
+def admit(slot, port, ports, devices, packets, settings, world):
+    """Find a place for a packet at an egress queue: as it is, trimmed, or not at all (False)."""
+    size = packets[slot].bytes
+    if ports[port].down == 1:
+        ports[port].dropped += 1
+        ports[port].dropped_bytes += size
+        return False
+    if packets[slot].control == 1:
+        return True
+    up = ports[packets[slot].ingress]
+    if up.lossless == CREDITS or ports[port].lossless == CREDITS:
+        return True  # the sender had credit for it, or will be held back by credit
+    if up.lossless == PFC:
+        if up.pausing == 0 or up.after_xoff + size <= up.headroom:
+            return True
+    elif fits(size, port, ports, devices):
+        return True
+    p = ports[port]
+    if p.trims == 1 and packets[slot].kind == DATA:
+        victim = slot
+        # half of the time the last one in the queue gives its place to the newcomer
+        if p.data_head >= 0 and uniform(world, packets[slot].connection, packets[slot].sequence, port + 7) < 0.5:
+            victim = p.data_tail
+        if victim == slot:
+            packets[slot].bytes = settings[0].trim_size
+            packets[slot].trimmed = 1
+            packets[slot].control = 1
+            p.trimmed += 1
+            return True
+        trim_last(slot, port, ports, devices, packets, settings)
+        return True
+    p.dropped += 1
+    p.dropped_bytes += size
+    return False
+
+
+@kernel
+def trim_last(slot, port, ports, devices, packets, settings):
+    """Trim the last packet of a data queue, where it stays as a header in the control queue, to admit `slot`."""
+    p = ports[port]
+    last = p.data_tail
+    size = packets[last].bytes
+    before = p.data_head
+    if before == last:
+        p.data_head = -1
+    else:
+        while packets[before].next != last:
+            before = packets[before].next
+        packets[before].next = -1
+        p.data_tail = before
+    p.data_bytes -= size
+    saved = size - settings[0].trim_size
+    if packets[last].ingress >= 0:
+        ports[packets[last].ingress].ingress_bytes -= saved
+        devices[p.node].used -= saved
+    packets[last].bytes = settings[0].trim_size
+    packets[last].trimmed = 1
+    packets[last].control = 1
+    packets[last].next = -1
+    if p.control_head < 0:
+        p.control_head = last
+    else:
+        packets[p.control_tail].next = last
+    p.control_tail = last
+    p.control_bytes += settings[0].trim_size
+    p.trimmed += 1
+
+
+@kernel
+def refuse(slot, link, now, ports, packets, heap, world):
+    """A packet that has come over `link` finds no place."""
+    if ports[link].lossless == CREDITS:
+        return_credit(link, packets[slot].bytes, now, ports, packets, heap, world)
+    free_packet(slot, packets, world)
+
+
+@kernel(inline=True, entry=False)
+def forward(
+    slot, link, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
+    balancers, records, settings, heap, world, graphs, flows, successors, timers, hops, memory,
+):  # fmt: skip
+    """A packet has come over `link` to a device that passes it on: queue it at its next port."""
+    packets[slot].hop += 1
+    port = path_links[packets[slot].hop]
+    packets[slot].ingress = link
+    if world[0].steered == 1:
+        port = load_balancing.steer(
+            slot, link, now, ports, packets, connections, balancers, paths, path_links, hops, memory, world
+        )
+        if port < 0:  # on its way it has got where no path leads on
+            refuse(slot, link, now, ports, packets, heap, world)
+            return
+    serve(
+        port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
+        graphs, flows, successors, timers,
+    )  # fmt: skip
+    if not admit(slot, port, ports, devices, packets, settings, world):
+        refuse(slot, link, now, ports, packets, heap, world)
+        return
+    size = packets[slot].bytes
+    device = devices[ports[port].node]
+    device.used += size
+    ports[link].ingress_bytes += size
+    append(slot, port, now, ports, packets)
+    if ports[port].busy_until <= now:
+        serve(
+            port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
+            world, graphs, flows, successors, timers,
+        )  # fmt: skip
+    elif device.pausing > 0:
+        wake_at(port, ports[port].busy_until, ports, heap, world)
+    up = ports[link]
+    if up.lossless != PFC or packets[slot].control == 1:
+        return
+    if up.pausing == 1:
+        up.after_xoff += size
+    elif up.ingress_bytes >= xoff_of(up, device):
+        # queues that were not looked at lately may hold less than the books say
+        for i in range(device.first_port, device.first_port + device.ports):
+            serve(
+                device_ports[i], now, ports, devices, packets, connections, messages, bits, paths, params, balancers,
+                records, heap, world, graphs, flows, successors, timers,
+            )  # fmt: skip
+        pause_if_full(link, now, ports, devices, heap, world)
+        if up.pausing == 1:
+            for i in range(device.first_port, device.first_port + device.ports):
+                other = device_ports[i]
+                if ports[other].data_head >= 0 or ports[other].control_head >= 0:
+                    wake_at(other, ports[other].busy_until, ports, heap, world)
