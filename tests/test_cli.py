@@ -365,3 +365,21 @@ def test_a_reader_that_goes_away_is_no_traceback():
     ) as listing:
         listing.stdout.close()
         assert b"Traceback" not in listing.stderr.read()
+
+
+@pytest.mark.parametrize("content", ["{}", '{"status": 1, "makespan": []}', '{"status": "completed", "makespan": "x"}'])
+def test_a_summary_that_is_none_is_a_damaged_result(command, tmp_path, content):
+    result.write(example_result.example(2), tmp_path / "r")
+    (tmp_path / "r" / "summary.json").write_text(content)
+    shown = command("show", tmp_path / "r")
+    assert shown.code == 2
+    assert shown.err.startswith(f"the result in {tmp_path / 'r'} is damaged: summary.json")
+
+
+def test_memory_that_ends_is_a_sentence(command, monkeypatch):
+    def hungry(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("simnet.cli.running.load", hungry)
+    ran = command("run", "any.yaml")
+    assert (ran.code, ran.err) == (1, "not enough memory for so large a simulation\n")

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import simnet
-from simnet.errors import SimnetError
+from simnet.errors import InputError, SimnetError
 
 COMPLETED, INTERRUPTED, FAILED = 0, 130, 1
 _EXIT_CODES = {"completed": COMPLETED, "aborted": INTERRUPTED}  # of the status of a result; anything else FAILED
@@ -141,7 +141,11 @@ def show(
     from simnet.cli.output import bullet, console, heading, show_result
 
     out, stored = console(), result.read(result_dir)
-    show_result(out, stored.summary, stored.experiment)
+    try:
+        show_result(out, stored.summary, stored.experiment)
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        reason = f"summary.json holds other figures than this version writes ({type(error).__name__}: {error})"
+        raise InputError(f"the result in {result_dir} is damaged: {reason}") from None
     if "error" in stored.summary:
         heading(out, "Why it ended")
         bullet(out, stored.summary["error"])
