@@ -37,6 +37,7 @@ class Dimension:
     examples: tuple[str, str]
     printed: tuple[str, ...]  # from large to small
     positive: bool = False  # 0 makes no sense
+    most: float = math.inf  # what is longer is a slip, and no clock could count it
 
     def parse(self, text: object) -> float:
         """Read a quantity; a bare number is refused, except 0.
@@ -60,6 +61,8 @@ class Dimension:
         if not math.isfinite(result) or result < 0 or (self.positive and result == 0):
             bound = "above 0" if self.positive else "at least 0"
             raise ValueError(f"a {self.name} must be finite and {bound}, got {shown(text)}")
+        if result > self.most:
+            raise ValueError(f"a {self.name} must be at most {self.most:g} {self.inner}, got {shown(text)}")
         return result
 
     def format(self, value: float, digits: int = 4) -> str:
@@ -113,7 +116,7 @@ SIZE = Dimension(
 TIME = Dimension(
     "time", "s",
     {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60.0, "h": 3600.0},
-    ("5us", "1.5ms"), ("s", "ms", "us", "ns"),
+    ("5us", "1.5ms"), ("s", "ms", "us", "ns"), most=1e10,
 )  # fmt: skip
 WORK = Dimension(
     "number of operations", "FLOP", _scaled({"FLOP": 1.0}, _DECIMAL), ("2TFLOP", "300GFLOP"),

@@ -274,7 +274,7 @@ def test_a_row_that_cannot_run_is_shown_and_fails_the_command(command, incast, t
     )  # fmt: skip
     assert ran.code == 1
     assert re.search(r"^  hpcc +-", ran.out, re.M)
-    assert re.search(r"^  hpcc: network\.congestion_control\.kind: .*INT", ran.out, re.M)
+    assert re.search(r"^  hpcc: .*network\.congestion_control\.kind: .*INT", ran.out, re.M)
     assert re.search(r"^  none +[0-9]", ran.out, re.M)
 
 
