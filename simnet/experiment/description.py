@@ -77,7 +77,9 @@ class Job(Params):
         "packed", description="how ranks are put on GPUs, or the names of the GPUs in the order of ranks"
     )
     start: Time = Field(0.0, description="when the job begins, in simulated time")
-    stop: Time | None = Field(None, description="no task of the job begins from then on, those under way finish; default never")
+    stop: Time | None = Field(
+        None, description="no task of the job begins from then on, those under way finish; default never"
+    )
     iterations: int = Field(1, ge=1, description="how often the workload runs, back to back")
 
     @model_validator(mode="after")
