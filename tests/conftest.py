@@ -1,11 +1,18 @@
 """Fixtures for all tests."""
 
+import os
 import sys
 from typing import NamedTuple
 
+import hypothesis
 import pytest
 
 from simnet.cli import main
+
+# the same examples every time where a failure must mean a change; new ones at every run by hand
+hypothesis.settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    hypothesis.settings.load_profile("ci")
 
 
 class Ran(NamedTuple):

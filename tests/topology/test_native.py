@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from simnet import units
 from simnet.errors import InputError
 from simnet.topology import Topology, TopologyFile, native
 from simnet.topology.builders import BUILDERS
@@ -90,7 +91,7 @@ class TestWriting:
     @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(data=st.data())
     def test_any_topology_is_read_back_equal(self, tmp_path, data):
-        positive = st.floats(1e-12, 1e18)
+        positive, latency = st.floats(1e-12, 1e18), st.floats(1e-12, units.TIME.most) | st.just(0)
         # everything that YAML's printable characters allow, so that quotes, colons, numbers and 'null' come up
         text = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Cn")), min_size=1, max_size=8)
         names = data.draw(
@@ -107,7 +108,7 @@ class TestWriting:
         for a, b in data.draw(st.lists(ends, max_size=6)):
             add = data.draw(st.sampled_from([topology.connect, topology.add_link]))
             kind = data.draw(st.sampled_from(LINK_KINDS))
-            add(a, b, data.draw(positive), data.draw(positive | st.just(0)), kind, data.draw(positive | st.just(0)))
+            add(a, b, data.draw(positive), data.draw(latency), kind, data.draw(positive | st.just(0)))
         topology.assumptions += data.draw(st.lists(st.text(max_size=20), max_size=2))
         assert parts(read(tmp_path, native.to_yaml(topology))) == parts(topology)
 
