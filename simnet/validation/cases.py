@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,8 @@ class Case:
     simulate: takes nothing and returns the simulated number; a picklable callable (a function at the top of a module,
     or `functools.partial` of one), as it runs in another process. run: cases with an equal key share one run; the
     `simulate` of the first is called and returns a mapping from quantity to number. slow: left out unless asked for.
+    limit: what the reference is to the number; one that is a bound is missed on one side only. note: what differs from
+    the system of the reference, or why it is missed.
     """
 
     suite: str
@@ -27,6 +30,8 @@ class Case:
     tolerance: float | None = None
     run: str = ""
     slow: bool = False
+    limit: Literal["about", "at most", "at least"] = "about"
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,4 +52,7 @@ class Verdict:
         """Whether the case promises a tolerance and is beyond it, or gave no number at all."""
         if self.error is None:
             return True
-        return self.case.tolerance is not None and abs(self.error) > self.case.tolerance
+        if self.case.tolerance is None:
+            return False
+        above, below = self.error > self.case.tolerance, self.error < -self.case.tolerance
+        return {"about": above or below, "at most": above, "at least": below}[self.case.limit]
