@@ -9,7 +9,7 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.result import read
-from simnet.sweep import Case, matrix, parse_vary, pool, sweep
+from simnet.sweep import Case, matrix, parse_vary, pool, sweep, workers
 from simnet.sweep.matrix import dropped_keys
 from tests import sweep_cases
 
@@ -37,7 +37,8 @@ def cases_of(path, **overrides):
 SIZES = {"first": "jobs.0.workload.sizes=[4MiB]", "second": "jobs.0.workload.sizes=[1MiB]", "third": "seed=5"}
 
 
-def test_outcomes_come_in_the_order_of_the_cases_whatever_finishes_first(pair):
+def test_outcomes_come_in_the_order_of_the_cases_whatever_finishes_first(pair, monkeypatch):
+    monkeypatch.setattr(workers, "compiled_before", lambda: True)  # else the first one runs alone
     finished = []
     cases = cases_of(pair, **SIZES)
     outcomes = sweep(cases, sweep_cases.slow_first, jobs=2, progress=lambda n, o: finished.append((n, o.case.name)))
@@ -181,3 +182,14 @@ def test_keys_that_a_kind_leaves_behind_are_told(pair):
     assert dropped_keys(pair, varied, ["network.congestion_control.eta=0.8"]) == []  # of the user, kept
     assert dropped_keys(pair, {"network.congestion_control.kind": ["hpcc"]}) == []
     assert dropped_keys(pair, {"network.load_balancing.kind": ["ecmp", "spray"], "nothing.kind": ["a"]}) == []
+
+
+def _halved(number: int) -> float:
+    return number / 2
+
+
+def test_a_function_over_items_answers_each_of_them_once():
+    for jobs in (1, 2):
+        answers = dict(workers.each(_halved, [4, 6, 8], died=lambda item, reason: reason, jobs=jobs))
+        assert answers == {0: 2, 1: 3, 2: 4}
+    assert list(workers.each(_halved, [], died=lambda item, reason: reason)) == []
