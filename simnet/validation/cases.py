@@ -10,14 +10,15 @@ class Case:
     """A number that somebody published, and what simulates it.
 
     suite, case, quantity: together its name; of one case there may be several quantities. reference: the published
-    number, in `unit`. source: who measured or derived it, and where. tolerance: largest |simulated / reference - 1| that
-    passes, None where nothing is promised.
+    number, in `unit`. source: who measured or derived it, and where. tolerance: largest |simulated / reference - 1|
+    that passes, None where nothing is promised.
 
     simulate: takes nothing and returns the simulated number; a picklable callable (a function at the top of a module,
     or `functools.partial` of one), as it runs in another process. run: cases with an equal key share one run; the
     `simulate` of the first is called and returns a mapping from quantity to number. slow: left out unless asked for.
     limit: what the reference is to the number; one that is a bound is missed on one side only. note: what differs from
-    the system of the reference, or why it is missed.
+    the system of the reference, or why it is missed. group: cases whose errors are summed up together. counted: whether
+    they are; a reference from a sick system is shown and no more.
     """
 
     suite: str
@@ -32,6 +33,8 @@ class Case:
     slow: bool = False
     limit: Literal["about", "at most", "at least"] = "about"
     note: str = ""
+    group: str = ""
+    counted: bool = True
 
 
 @dataclass(frozen=True)
