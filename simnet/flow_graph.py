@@ -6,7 +6,7 @@ one queue pair follow one another without a gap. A flow from a rank to itself us
 many dependencies into one. A single transfer is a graph of one flow.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,7 +35,6 @@ class FlowGraph:
     successors: np.ndarray
     waits: np.ndarray
     traffic_class: int = 0
-    _cache: dict = field(default_factory=dict, repr=False)
 
     @property
     def flows(self) -> int:

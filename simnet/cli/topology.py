@@ -1,5 +1,6 @@
 """What the terminal shows of a topology: its devices and links in groups, and a route hop by hop."""
 
+import math
 from collections import Counter
 from pathlib import Path
 
@@ -88,14 +89,15 @@ def show_route(out: Console, topology: Topology, source: str, destination: str) 
 
 
 def _servers(out: Console, topology: Topology) -> None:
-    groups = Counter((server.p2p, server.gpudirect) for server in topology.servers.values())
+    groups = Counter((server.p2p, server.gpudirect, server.copy_rate) for server in topology.servers.values())
     if not groups:
         return
     heading(out, "Servers")
-    for (p2p, gpudirect), count in groups.items():
+    for (p2p, gpudirect, copy_rate), count in groups.items():
         pcie = "directly" if p2p else "through host memory"
         nic = "directly" if gpudirect else "through host memory"
-        bullet(out, f"{count}: over PCIe, GPUs reach one another {pcie} and their NICs {nic}")
+        most = f"; one copy reaches at most {RATE.format(copy_rate)}" if copy_rate < math.inf else ""
+        bullet(out, f"{count}: over PCIe, GPUs reach one another {pcie} and their NICs {nic}{most}")
 
 
 def _device(topology: Topology, name: str) -> int:

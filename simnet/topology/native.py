@@ -10,6 +10,7 @@
 A link `between` two devices runs both ways; one with `from` and `to` runs one way.
 """
 
+import math
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -61,6 +62,7 @@ class _ServerRow(Params):
 
     p2p: bool = Field(True, description="GPUs reach each other over PCIe without staging in host memory")
     gpudirect: bool = Field(True, description="NICs reach the memory of GPUs without staging in host memory")
+    copy_rate: Rate | None = Field(None, description="the most that one copy from GPU to GPU over PCIe reaches")
 
 
 class _DeviceRow(Params):
@@ -138,7 +140,7 @@ class ExplicitTopology(Params):
         topology = Topology(self.name)
         topology.assumptions += self.assumptions
         for name, server in self.servers.items():
-            topology.add_server(name, server.p2p, server.gpudirect)
+            topology.add_server(name, server.p2p, server.gpudirect, server.copy_rate or math.inf)
         ids = {
             name: topology.add_device(name, d.kind, d.server, d.model, d.port_rate or 0.0)
             for name, d in self.devices.items()
@@ -190,7 +192,11 @@ def _placed(path: Path, line: str) -> str:
 
 
 def _server_rows(topology: Topology) -> dict[str, dict[str, Any]]:
-    return {s.name: {"p2p": s.p2p, "gpudirect": s.gpudirect} for s in topology.servers.values()}
+    rows = {}
+    for s in topology.servers.values():
+        copies = {} if math.isinf(s.copy_rate) else {"copy_rate": RATE.exact(s.copy_rate)}
+        rows[s.name] = {"p2p": s.p2p, "gpudirect": s.gpudirect, **copies}
+    return rows
 
 
 def _device_rows(topology: Topology) -> dict[str, dict[str, Any]]:

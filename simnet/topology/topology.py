@@ -49,12 +49,14 @@ class Server:
     """What the devices of one box may do among themselves.
 
     p2p: GPUs reach each other over PCIe without staging in host memory (NVLink never needs staging).
-    gpudirect: a NIC reads and writes GPU memory without staging in host memory.
+    gpudirect: a NIC reads and writes GPU memory without staging in host memory. copy_rate [bytes/s]: the most that one
+    copy from GPU to GPU over PCIe reaches, however fast the links are.
     """
 
     name: str
     p2p: bool = True
     gpudirect: bool = True
+    copy_rate: float = math.inf
 
 
 class Topology:
@@ -73,11 +75,11 @@ class Topology:
 
     # -- filling ------------------------------------------------------------------------------------------
 
-    def add_server(self, name: str, p2p: bool = True, gpudirect: bool = True) -> str:
-        """Declare a box before its devices; returns its name."""
+    def add_server(self, name: str, p2p: bool = True, gpudirect: bool = True, copy_rate: float = math.inf) -> str:
+        """Declare a box before its devices; returns its name. See `Server`; copy_rate [bytes/s]."""
         if name in self.servers:
             raise InputError(f"topology {self.name}: server '{name}' is there twice")
-        self.servers[name] = Server(name, p2p, gpudirect)
+        self.servers[name] = Server(name, p2p, gpudirect, copy_rate)
         return name
 
     def add_device(self, name: str, kind: str, server: str = "", model: str = "", port_rate: float = 0.0) -> int:

@@ -1,5 +1,6 @@
 """simnet's own topology files: written and read back without loss, and errors with their place."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,9 @@ class TestWriting:
             st.lists(text | st.sampled_from(["1e3", "null", "true", "-", "~", "7"]), min_size=2, unique=True)
         )
         topology = Topology(data.draw(text))
-        server = topology.add_server(data.draw(text), data.draw(st.booleans()), data.draw(st.booleans()))
+        server = topology.add_server(
+            data.draw(text), data.draw(st.booleans()), data.draw(st.booleans()), data.draw(st.just(math.inf) | positive)
+        )
         for name in names:
             where = data.draw(st.sampled_from(["", server]))
             topology.add_device(

@@ -150,7 +150,7 @@ def place_copy(topology: Topology, node: Topology, prefix: str) -> list[int]:
     """
     server_names = {name: prefix if len(node.servers) == 1 else f"{prefix}/{name}" for name in node.servers}
     for name, server in node.servers.items():
-        topology.add_server(server_names[name], server.p2p, server.gpudirect)
+        topology.add_server(server_names[name], server.p2p, server.gpudirect, server.copy_rate)
     ids = [
         topology.add_device(f"{prefix}/{d.name}", d.kind, server_names.get(d.server, ""), d.model, d.port_rate)
         for d in node.devices

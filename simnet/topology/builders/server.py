@@ -27,6 +27,7 @@ class ServerParams(Params):
     socket_rate: Rate | None = Field(None, description="of the link between two sockets; default that of the host")
     pcie: PcieKind = Field("pcie4_x16", description="of all PCIe links")
     pcie_rate: Rate | None = Field(None, description="of a PCIe link, each way; default that of `pcie`")
+    gpu_rate: Rate | None = Field(None, description="of the PCIe link of each GPU, where it achieves less")
     nics: NonNegativeInt = Field(1, description="number of NICs, spread evenly over the PCIe switches")
     nic_rate: Rate = Field(NICS["hdr"].rate, description="of the port of each NIC")
 
@@ -36,10 +37,13 @@ class ServerParams(Params):
         return self.nics
 
 
-def server_topology(name: str, params: ServerParams, p2p: bool = True, gpudirect: bool = True) -> Topology:
-    """One server with devices gpu0.., cpu0.., memory0.., pcie0.., nic0.., without any NVLink."""
+def server_topology(name: str, params: ServerParams, **server) -> Topology:
+    """One server with devices gpu0.., cpu0.., memory0.., pcie0.., nic0.., without any NVLink.
+
+    server: p2p, gpudirect and copy_rate of `topology.Server`.
+    """
     topology = Topology(name)
-    server = topology.add_server("server", p2p, gpudirect)
+    server = topology.add_server("server", **server)
     gpus = [topology.add_device(f"gpu{i}", "gpu", server, params.gpu) for i in range(params.gpus)]
     host = HOSTS[params.host]
     cpus = add_sockets(
@@ -49,7 +53,7 @@ def server_topology(name: str, params: ServerParams, p2p: bool = True, gpudirect
     hubs = _pcie_switches(topology, server, cpus, params, rate) or cpus
     for i, gpu in enumerate(gpus):
         above = i // params.gpus_per_switch if params.gpus_per_switch else i * len(hubs) // len(gpus)
-        connect_pcie(topology, gpu, hubs[above], rate)
+        connect_pcie(topology, gpu, hubs[above], params.gpu_rate or rate)
     for i in range(params.nics):
         nic = topology.add_device(f"nic{i}", "nic", server, port_rate=params.nic_rate)
         connect_pcie(topology, nic, hubs[i * len(hubs) // params.nics], rate)

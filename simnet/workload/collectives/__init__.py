@@ -11,6 +11,7 @@ from simnet.errors import InputError
 from simnet.flow_graph import FlowGraph, FlowGraphBuilder
 from simnet.params import nearest
 from simnet.workload.collectives import (
+    copies,
     direct,
     double_binary_tree,
     halving_doubling,
@@ -121,7 +122,7 @@ def lower(operation: Operation, group: Group) -> FlowGraph:
         raise InputError(f"{operation.label or operation.kind}: {problem}")
     if group.members == 1:
         return FlowGraphBuilder(1).build()
-    return ALGORITHMS[algorithm][operation.kind](group, operation)
+    return copies.limited(ALGORITHMS[algorithm][operation.kind](group, operation), group)
 
 
 def _problem(operation: Operation, members: int) -> str | None:
