@@ -23,7 +23,8 @@ def caps(kind, **parameters):
 
 def test_every_copy_over_pcie_is_limited():
     limited = caps("pcie_server", gpus=4, copy_rate="4GB/s")
-    assert len(limited) == 12 and set(limited.values()) == {4e9}
+    assert len(limited) == 12
+    assert set(limited.values()) == {4e9}
     assert set(caps("pcie_server", gpus=4).values()) == {np.inf}
 
 
