@@ -133,6 +133,49 @@ def compare(
 
 
 @app.command()
+def validate(
+    suite: Annotated[str | None, typer.Argument(metavar="[SUITE]", help="nccl or network. [default: all]")] = None,
+    json_: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write every number as a list of objects.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Draw simulated against reference, a picture per suite.")
+    ] = None,
+    write: Annotated[Path | None, typer.Option(metavar="FILE.md", help="Write the page with all that.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Slow cases, too.")] = False,
+    measured: Annotated[
+        Path | None, typer.Option(metavar="LOG", help="Compare with this output of nccl-tests instead.")
+    ] = None,
+    topology: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The machine of --measured; ranks sit on its first GPUs.")
+    ] = None,
+    collective: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Of --measured. [default: what the log or its name says]")
+    ] = None,
+    ranks: Annotated[
+        int | None, typer.Option(min=2, metavar="N", help="Of --measured. [default: what the log says]")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Runs at the same time. [default: one per core]")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Replay published numbers and tell how close the simulation comes."""
+    from simnet.cli.validating import Outputs, compare_log, validate_and_show
+
+    outputs = Outputs(json_, plot, write, quiet)
+    if measured is not None:
+        if suite is not None:
+            raise InputError("--measured is a suite of its own; leave SUITE out")
+        compare_log(measured, topology, collective, ranks, outputs)
+    else:
+        for option, value in (("--topology", topology), ("--collective", collective), ("--ranks", ranks)):
+            if value is not None:
+                raise InputError(f"{option} is of --measured, which is missing")
+        validate_and_show(suite, all_, jobs, outputs)
+
+
+@app.command()
 def show(
     result_dir: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="What `simnet run` has left.")],
 ) -> None:

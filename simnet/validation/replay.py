@@ -15,28 +15,31 @@ def replay(cases: Iterable[Case], jobs: int | None = None, progress: Progress | 
 
     A script that calls this with several jobs must do so below `if __name__ == "__main__":`.
     """
-    runs: dict[str, list[Case]] = {}
-    for case in cases:
-        runs.setdefault(case.run or f"{case.suite}\0{case.case}\0{case.quantity}", []).append(case)
-    groups = list(runs.values())
-    verdicts: dict[int, Verdict] = {}
-    for count, (number, answer) in enumerate(each(_simulated, groups, _died, jobs), 1):
-        verdicts |= {id(case): _verdict(case, answer) for case in groups[number]}
+    cases = list(cases)
+    runs: dict[str, list[int]] = {}
+    for number, case in enumerate(cases):
+        runs.setdefault(case.run or f"{case.suite}\0{case.case}\0{case.quantity}", []).append(number)
+    members = list(runs.values())
+    firsts = [cases[numbers[0]] for numbers in members]
+    verdicts: list[Verdict | None] = [None] * len(cases)
+    for count, (run, answer) in enumerate(each(_simulated, firsts, _died, jobs), 1):
+        for number in members[run]:
+            verdicts[number] = _verdict(cases[number], answer)
         if progress:
-            progress(count, len(groups), groups[number][0].case)
-    return [verdicts[id(case)] for group in groups for case in group]
+            progress(count, len(firsts), firsts[run].case)
+    return verdicts
 
 
-def _simulated(cases: list[Case]) -> _Answer:
+def _simulated(case: Case) -> _Answer:
     try:
-        return cases[0].simulate(), ""
+        return case.simulate(), ""
     except SimnetError as error:
         return None, str(error)
     except Exception as error:  # one broken run must not take the others along
         return None, f"internal error: {type(error).__name__}: {error}"
 
 
-def _died(cases: list[Case], reason: str) -> _Answer:
+def _died(_: Case, reason: str) -> _Answer:
     return None, reason
 
 
