@@ -39,7 +39,9 @@ def parts() -> dict[str, dict[str, str]]:
     return {
         "Servers (kind of a topology, or of the node of a fabric)": _sentences(SERVERS | bare),
         "Fabrics (kind of a topology)": _sentences(FABRICS),
-        "Formats of topology files (file of a topology or node), besides simnet's own YAML": _sentences(IMPORTERS),
+        "Formats of topology files (file of a topology or node), besides simnet's own YAML": _sentences(
+            {name: row.read for name, row in IMPORTERS.items()}
+        ),
         "Workloads (kind of a job's workload)": _sentences(WORKLOADS),
         "Networks (model of a data_parallel workload)": {name: _network(network) for name, network in MODELS.items()},
         "Placements (placement of a job), besides a list of GPUs": _sentences(PLACEMENTS),

@@ -24,10 +24,9 @@ from simnet.params import Params, inside, nearest, row_name
 from simnet.reader.yaml_tree import scalar
 from simnet.topology.builders import BUILDERS
 from simnet.topology.file import TopologyFile
+from simnet.topology.importers import importer_of
 from simnet.topology.topology import DEVICE_KINDS, LINK_KINDS, Topology
 from simnet.units import RATE, SIZE, TIME, Rate, Size, Time
-
-SUFFIXES = (".yaml", ".yml")
 
 
 def read(path: Path) -> Topology:
@@ -176,7 +175,7 @@ def _description(path: Path) -> Params:
 def _refuse_loop(path: Path, description: Params) -> None:
     """InputError where the node of a fabric is a file whose node is a file ... that has been there before."""
     seen = [path.resolve()]
-    while isinstance(node := getattr(description, "node", None), TopologyFile) and node.file.suffix.lower() in SUFFIXES:
+    while isinstance(node := getattr(description, "node", None), TopologyFile) and importer_of(node.file) is None:
         if node.file.resolve() in seen:
             raise InputError(f"{path}: node: {node.file} leads back to itself")
         seen.append(node.file.resolve())
