@@ -6,9 +6,9 @@ first sentence of its docstring is its title. Its row here is all that the comma
 
 from types import ModuleType
 
-from simnet.validation import nccl
+from simnet.validation import nccl, network
 from simnet.validation.cases import Case, Verdict
 
-SUITES: dict[str, ModuleType] = {"nccl": nccl}
+SUITES: dict[str, ModuleType] = {"nccl": nccl, "network": network}
 
 __all__ = ["SUITES", "Case", "Verdict"]

@@ -1,0 +1,41 @@
+"""The suite of the packet-level network: every fast case is within its tolerance, or a known miss."""
+
+import pickle
+from collections import defaultdict
+
+import pytest
+
+from simnet.validation import network
+from simnet.validation.cases import Verdict
+
+KNOWN_MISSES = {
+    ("two opposite flows of 2 MB", "end at the sender"),
+    ("incast 15:1 of 2 MB, dcqcn", "end of the last by the bound"),
+    ("incast 15:1 of 2 MB, timely", "end of the last by the bound"),
+}
+
+RUNS = defaultdict(list)
+for each in network.cases():
+    RUNS[each.run].append(each)
+
+
+@pytest.mark.parametrize("run", [run for run, cases in RUNS.items() if not cases[0].slow])
+def test_figures_are_within_their_tolerance(run):
+    simulated = RUNS[run][0].simulate()
+    missed = {(c.case, c.quantity) for c in RUNS[run] if Verdict(c, simulated[c.quantity]).missed}
+    assert missed == {miss for miss in KNOWN_MISSES if miss[0] == run}
+
+
+def test_every_known_miss_is_a_case():
+    assert {(c.case, c.quantity) for c in network.cases()} >= KNOWN_MISSES
+
+
+def test_every_figure_has_a_name_of_its_own_and_a_source():
+    cases = network.cases()
+    assert len({(c.case, c.quantity) for c in cases}) == len(cases)
+    assert all(c.source and c.suite == "network" for c in cases)
+
+
+def test_cases_travel_to_workers():
+    for case in network.cases():
+        assert pickle.loads(pickle.dumps(case)).run == case.run
