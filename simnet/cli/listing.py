@@ -13,12 +13,13 @@ from rich.console import Console
 from simnet.cli.output import bullet, heading, show_table, table
 from simnet.experiment import PLACEMENTS
 from simnet.figures import FIGURES
-from simnet.hardware import GPUS, HOSTS, LINKS, Gpu, Host
+from simnet.hardware import GPUS, HOSTS, LINKS, NICS, SWITCHES, Gpu, Host, LinkType, Nic, Switch
+from simnet.hardware.sources import SOURCES as HARDWARE_SOURCES
 from simnet.network import CONGESTION_CONTROLS, LOAD_BALANCERS, NETWORK_MODELS, TRANSPORTS, Policies, network_model
 from simnet.params import Params
 from simnet.topology.builders import FABRICS, NODES, SERVERS
 from simnet.topology.importers import IMPORTERS
-from simnet.units import COMPUTE_RATE, RATE
+from simnet.units import COMPUTE_RATE, RATE, TIME
 from simnet.workload import MODELS, WORKLOADS
 from simnet.workload.collectives import ALGORITHMS, KINDS
 
@@ -37,7 +38,10 @@ def parts() -> dict[str, dict[str, str]]:
     """Sentences of all parts: {where YAML takes it: {name: sentence}}."""
     bare = {name: node for name, node in NODES.items() if name not in SERVERS}
     return {
-        "Servers (kind of a topology, or of the node of a fabric)": _sentences(SERVERS | bare),
+        "Servers (kind of a topology, or of the node of a fabric)": {
+            name: f"{first_sentence(server)}; {server.source}" for name, server in SERVERS.items()
+        }
+        | _sentences(bare),
         "Fabrics (kind of a topology)": _sentences(FABRICS),
         "Formats of topology files (file of a topology or node), besides simnet's own YAML": _sentences(
             {name: row.read for name, row in IMPORTERS.items()}
@@ -55,11 +59,10 @@ def parts() -> dict[str, dict[str, str]]:
         "Transports (network.transport.kind, model packet)": _sentences(TRANSPORTS),
         "GPUs (gpu of a server)": {name: _gpu(gpu) for name, gpu in GPUS.items()},
         "Processors (host of a server)": {name: _host(host) for name, host in HOSTS.items()},
-        "PCIe (pcie of a server)": {
-            name: f"{RATE.format(link.rate)} each way, nominal"
-            for name, link in LINKS.items()
-            if name.startswith("pcie")
-        },
+        "Links inside servers (pcie of a server)": {name: _link(link) for name, link in LINKS.items()},
+        "NICs (port rates, for nic_rate of a server)": {name: _nic(nic) for name, nic in NICS.items()},
+        "Switches (for buffer and link_latency of a fabric)": {name: _switch(row) for name, row in SWITCHES.items()},
+        "Sources in brackets; [recall]: recalled, unverified; [assumed]: simnet's own choice": HARDWARE_SOURCES,
         "Pictures (simnet.figures.FIGURES)": _sentences(FIGURES),
     }
 
@@ -147,13 +150,36 @@ def _sentences(table: Mapping[str, object]) -> dict[str, str]:
 
 def _gpu(gpu: Gpu) -> str:
     peak, size, rate = COMPUTE_RATE.format(gpu.fp16), f"{gpu.memory_size / 1e9:g} GB", RATE.format(gpu.memory_rate)
-    return f"{peak} in fp16 (dense), {size} of memory at {rate}"
+    nvlink = f", {gpu.nvlinks} {gpu.nvlink}" if gpu.nvlinks else ""
+    return (
+        f"{peak} in fp16 (dense; {gpu.efficiency:.0%} achieved), {size} of memory at {rate}{nvlink}, {gpu.pcie}; "
+        f"{gpu.source}"
+    )
 
 
 def _host(host: Host) -> str:
     return (
-        f"{RATE.format(host.memory_rate)} into and out of memory, {RATE.format(host.socket_rate)} to the other socket"
+        f"{RATE.format(host.memory_rate)} into and out of memory, {RATE.format(host.socket_rate)} to the other socket; "
+        f"{host.source}"
     )
+
+
+def _link(link: LinkType) -> str:
+    return f"{RATE.format(link.rate)} each way{_achieved(link.achieved)}; {link.source}"
+
+
+def _nic(nic: Nic) -> str:
+    return f"{RATE.format(nic.rate)}{_achieved(nic.achieved)}, {nic.kind}; {nic.source}"
+
+
+def _switch(switch: Switch) -> str:
+    buffer = f", buffer of {switch.buffer / 1e6:.1f} MB" if switch.buffer else ""
+    latency = f", {TIME.format(switch.latency)} through it" if switch.latency else ""
+    return f"{switch.ports} ports of {RATE.format(switch.rate)}{buffer}{latency}; {switch.source}"
+
+
+def _achieved(rate: float) -> str:
+    return f", {RATE.format(rate)} achieved" if rate else ""
 
 
 def _network(network) -> str:

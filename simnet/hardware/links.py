@@ -23,12 +23,18 @@ def pcie_rate(speed: float, width: int) -> float:
 @dataclass(frozen=True)
 class LinkType:
     """One kind of link. rate [bytes/s]: nominal, one direction; achieved [bytes/s]: measured, 0 where unknown;
-    latency [s] of one traversal, with the forwarding of the device it leads to."""
+    latency [s] of one traversal, with the forwarding of the device it leads to.
+
+    both_ways [bytes/s]: measured each way with both in use; nccl_rate [bytes/s]: what NCCL takes it for; 0 where
+    unknown.
+    """
 
     rate: float
     achieved: float
     latency: float
     source: str
+    both_ways: float = 0.0
+    nccl_rate: float = 0.0
 
 
 # Peer writes below one PCIe switch take 0.36 to 0.45 us over two links [RTX6K]; a root port 1 to 2 us [RTX6K], half of
@@ -38,25 +44,35 @@ PCIE_ROOT_LATENCY = 500e-9
 """Latency [s] of a PCIe link that ends at a CPU."""
 
 
-def _pcie(generation: int, achieved: float, source: str) -> LinkType:
-    return LinkType(pcie_rate(PCIE_SPEED_OF_GENERATION[generation], 16), achieved * _G, _PCIE, source)
+def _link(rate, achieved, both_ways, nccl, latency, source) -> LinkType:
+    """A row in GB/s."""
+    return LinkType(rate * _G, achieved * _G, latency, source, both_ways * _G, nccl * _G)
+
+
+def _pcie(generation: int, achieved: float, both_ways: float, nccl: float, source: str) -> LinkType:
+    rate = pcie_rate(PCIE_SPEED_OF_GENERATION[generation], 16)
+    return LinkType(rate, achieved * _G, _PCIE, source, both_ways * _G, nccl * _G)
 
 
 LINKS: dict[str, LinkType] = {
-    "pcie3_x16": _pcie(3, 12, "[MLE-NET]; achieved as NCCL assumes [NCCL-TOPO]"),
-    "pcie4_x16": _pcie(4, 26.1, "[MLE-NET]; host to device [SB]; 18.6 each way with both in use [NVB]"),
-    "pcie5_x16": _pcie(5, 55.4, "[MLE-NET]; host to device, 88 % [MLE-NET]"),
-    "pcie6_x16": _pcie(6, 96, "[MLE-NET]; achieved as NCCL assumes [NCCL-TOPO]"),
+    #                 achieved, both ways, NCCL
+    "pcie3_x16": _pcie(3, 0, 0, 12, "[MLE-NET][NCCL-TOPO]"),
+    "pcie4_x16": _pcie(4, 26.1, 18.6, 24, "[MLE-NET][NCCL-TOPO]; host to device [SB]; both ways [NVB]"),
+    "pcie5_x16": _pcie(5, 55.4, 53.5, 48, "[MLE-NET][NCCL-TOPO]; host to device; both ways 103 to 111 [RTX6K]"),
+    "pcie6_x16": _pcie(6, 0, 0, 96, "[MLE-NET][NCCL-TOPO]"),
     # NVLink rates are those of one link (a brick); GPUs have several
-    "nvlink1": LinkType(20 * _G, 0, _NVLINK, "[recall]"),
-    "nvlink2": LinkType(25 * _G, 22.4 * _G, _NVLINK, "[VTRAIN][MLE-NET]; V100 ring [VTRAIN]"),
-    "nvlink3": LinkType(25 * _G, 22.8 * _G, _NVLINK, "[MLE-NET]; pair of A100, 274 over 12 links"),
-    "nvlink3_geforce": LinkType(14.0625 * _G, 0, _NVLINK, "A6000 and A40 bridges: 4 links are 56.25 GB/s [recall]"),
-    "nvlink4": LinkType(25 * _G, 21.4 * _G, _NVLINK, "[MLE-NET]; pair of H100, 376 to 396 over 18 links"),
-    "nvlink5": LinkType(50 * _G, 41.4 * _G, _NVLINK, "[MLE-NET]; pair of GB200, 746 over 18 links"),
-    "c2c": LinkType(450 * _G, 368 * _G, _PCIE, "Grace to its GPU [MLE-NET]; latency [assumed]"),
-    "xgmi_mi200": LinkType(50 * _G, 0, _NVLINK, "50 GB/s per pair of peers [MLE-ACC]; latency [assumed]"),
-    "xgmi_mi300": LinkType(64 * _G, 47.7 * _G, _NVLINK, "[MLE-NET]; all-reduce of 2 GPUs; latency [assumed]"),
-    "xgmi_mi100": LinkType(46 * _G, 0, _NVLINK, "MI50 and MI100 [recall]; latency [assumed]"),
+    "nvlink1": _link(20, 0, 0, 0, _NVLINK, "[recall]"),
+    "nvlink2": _link(25, 22.4, 0, 20, _NVLINK, "[VTRAIN][MLE-NET][NCCL-TOPO]; V100 ring [VTRAIN]"),
+    "nvlink3": _link(25, 22.8, 0, 20, _NVLINK, "[MLE-NET][NCCL-TOPO]; pair of A100, 274 over 12 links"),
+    "nvlink3_geforce": _link(14.0625, 0, 0, 0, _NVLINK, "A6000 and A40 bridges: 4 links are 56.25 GB/s [recall]"),
+    "nvlink4": _link(
+        25, 21.4, 21.7, 20.6, _NVLINK, "[MLE-NET][NCCL-TOPO]; pair of H100, 376 to 396 over 18 links, both ways 783.7"
+    ),
+    "nvlink5": _link(50, 41.4, 0, 40.1, _NVLINK, "[MLE-NET][NCCL-TOPO]; pair of GB200, 746 over 18 links"),
+    "c2c": _link(450, 368, 0, 0, _PCIE, "Grace to its GPU, 359 to 377 [MLE-NET]; latency [assumed]"),
+    "xgmi_mi100": _link(46, 0, 0, 0, _NVLINK, "MI50 and MI100 [recall]; latency [assumed]"),
+    "xgmi_mi200": _link(50, 0, 0, 0, _NVLINK, "50 GB/s per pair of peers [MLE-ACC]; latency [assumed]"),
+    "xgmi_mi300": _link(64, 47.7, 0, 0, _NVLINK, "[MLE-NET]; all-reduce of 2 GPUs; latency [assumed]"),
+    "xgmi_mi355": _link(76.5, 0, 0, 0, _NVLINK, "[MLE-NET]; latency [assumed]"),
 }  # fmt: skip
 """Links inside servers. What a socket has of memory and socket links is in `HOSTS`, what a NIC has in `NICS`."""

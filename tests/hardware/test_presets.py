@@ -7,8 +7,9 @@ import pytest
 from simnet.hardware import GPUS, HOSTS, LINKS, NICS, SWITCHES, pcie_rate
 from simnet.hardware.links import PCIE_SPEED_OF_GENERATION
 from simnet.hardware.sources import SOURCES
+from simnet.topology.builders import SERVERS
 
-TABLES = {"gpus": GPUS, "links": LINKS, "hosts": HOSTS, "nics": NICS, "switches": SWITCHES}
+TABLES = {"gpus": GPUS, "links": LINKS, "hosts": HOSTS, "nics": NICS, "switches": SWITCHES, "servers": SERVERS}
 ROWS = [pytest.param(row, id=f"{table}-{name}") for table, rows in TABLES.items() for name, row in rows.items()]
 
 
@@ -19,6 +20,11 @@ def test_every_preset_names_a_source_that_exists(row):
         assert tag in SOURCES
 
 
+def test_every_source_is_named_by_a_preset():
+    named = {tag for rows in TABLES.values() for row in rows.values() for tag in re.findall(r"\[(.+?)\]", row.source)}
+    assert set(SOURCES) - named == {"ASTRA"}  # a latency, which a comment names
+
+
 @pytest.mark.parametrize("gpu", GPUS.values(), ids=GPUS)
 def test_gpus_are_plausible(gpu):
     assert 0 < gpu.efficiency <= 1
@@ -27,11 +33,19 @@ def test_gpus_are_plausible(gpu):
     assert gpu.fp8 == 0 or gpu.fp8 > gpu.fp16
     assert 1e9 < gpu.memory_size < 1e12
     assert 1e11 < gpu.memory_rate < 1e13
+    assert gpu.pcie in LINKS
+    assert (gpu.nvlinks > 0) == (gpu.nvlink in LINKS)
 
 
 @pytest.mark.parametrize("link", [*LINKS.values(), *NICS.values()], ids=[*LINKS, *NICS])
 def test_no_link_achieves_more_than_its_rate(link):
     assert 0 <= link.achieved < link.rate
+
+
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
+def test_no_link_carries_more_both_ways_or_in_nccl_than_its_rate(link):
+    assert 0 <= link.both_ways <= link.rate
+    assert 0 <= link.nccl_rate <= link.rate
 
 
 def test_socket_links_are_at_least_what_nccl_expects_of_them():
@@ -46,9 +60,17 @@ def test_pcie_rate_of_16_lanes(generation, rate):
     assert pcie_rate(PCIE_SPEED_OF_GENERATION[generation], 16) == pytest.approx(rate * 1e9, rel=1e-4)
 
 
-def test_rates_per_gpu_of_the_published_servers():
-    assert 6 * LINKS["nvlink2"].rate == 150e9  # V100
-    assert 12 * LINKS["nvlink3"].rate == 300e9  # A100
-    assert 18 * LINKS["nvlink4"].rate == 450e9  # H100
-    assert 18 * LINKS["nvlink5"].rate == 900e9  # B200
+@pytest.mark.parametrize(
+    ("gpu", "rate"),
+    [
+        ("v100_sxm2", 150), ("a100_sxm_80", 300), ("h100_sxm", 450), ("h20", 450), ("b200_sxm", 900), ("gb200", 900),
+        ("rtx_2080_ti", 50), ("mi300x", 448), ("mi355x", 535.5), ("mi250x", 350), ("l40s", 0), ("rtx_4090", 0),
+    ],
+)  # fmt: skip
+def test_nvlink_rates_of_gpus_as_published(gpu, rate):
+    assert GPUS[gpu].nvlink_rate == pytest.approx(rate * 1e9)
+
+
+def test_rates_of_nics():
     assert NICS["ndr"].rate == 50e9
+    assert NICS["gdr"].rate == 4 * NICS["ndr"].rate

@@ -1,20 +1,23 @@
 """Builders: what every one of them keeps to, and the counts and bandwidths of the literature for each."""
 
 import re
+from itertools import permutations
 from math import prod
 
 import networkx as nx
+import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from simnet.errors import InputError
-from simnet.hardware import LINKS
+from simnet.hardware import GPUS, HOSTS, LINKS
 from simnet.params import tagged
 from simnet.topology import Topology
 from simnet.topology import topology as limits
 from simnet.topology.builders import BUILDERS, FABRICS, NODES, SERVERS
 from simnet.topology.builders.dgx1_v100 import NVLINKS
 from simnet.topology.describe import bisection_bandwidth, cut_bandwidth, devices_by_kind
+from simnet.topology.routing import Router
 
 PORT = 50e9  # [bytes/s] of a bare GPU, 400 Gb/s
 TOPOLOGY = TypeAdapter(tagged(BUILDERS))
@@ -100,7 +103,14 @@ class TestServers:
 
     @pytest.mark.parametrize(
         ("kind", "nvlink", "pcie_switches", "nics", "nic_rate"),
-        [("dgx_a100", 300e9, 4, 8, 25e9), ("hgx_h100", 450e9, 8, 8, 50e9), ("dgx_b200", 900e9, 8, 8, 50e9)],
+        [
+            ("dgx_a100", 300e9, 4, 8, 25e9),
+            ("hgx_h100", 450e9, 8, 8, 50e9),
+            ("hgx_h200", 450e9, 8, 8, 50e9),
+            ("hgx_h20", 450e9, 8, 8, 50e9),
+            ("dgx_b200", 900e9, 8, 8, 50e9),
+            ("dgx_b300", 900e9, 8, 8, 100e9),
+        ],
     )
     def test_nvswitch_servers(self, kind, nvlink, pcie_switches, nics, nic_rate):
         topology = build(kind)
@@ -123,6 +133,70 @@ class TestServers:
         assert list(topology.servers) == [f"tray{i}" for i in range(18)]
         assert bisection_bandwidth(topology) == 36 * 900e9
         assert len(links_between(topology, "tray3/gpu3", "tray3/cpu1")) == 1
+
+    def test_dgx2_has_sixteen_gpus_at_six_links_each(self):
+        topology = build("dgx2")
+        assert len(topology.gpus) == 16
+        assert bisection_bandwidth(topology) == 8 * 150e9 + HOSTS["skylake"].socket_rate
+
+    @pytest.mark.parametrize("kind", ["dgx_a100", "hgx_h100", "dgx_b200"])
+    def test_nvlink_rate_is_that_of_the_model_unless_given(self, kind):
+        assert links_between(build(kind, gpu="a100_sxm_80"), "gpu0", "nvswitch0")[0].rate == 300e9
+        assert links_between(build(kind, nvlink_rate="123GB/s"), "gpu0", "nvswitch0")[0].rate == 123e9
+
+    def test_a_model_without_nvlinks_needs_a_rate(self):
+        with pytest.raises(ValidationError, match="no NVLinks are known of l40s; give an nvlink_rate"):
+            build("hgx_h100", gpu="l40s")
+        assert links_between(build("hgx_h100", gpu="l40s", nvlink_rate="10GB/s"), "gpu0", "nvswitch0")[0].rate == 10e9
+
+    # what a pair of GPUs of one group has: its NVLinks over the others of a full group
+    @pytest.mark.parametrize(
+        ("kind", "group", "rate"),
+        [
+            ("a100_pcie_server", 2, 300e9), ("h100_pcie_server", 2, 300e9), ("a40_server", 2, 56.25e9),
+            ("rtx_2080_ti_server", 2, 50e9), ("h200_nvl_server", 4, 150e9), ("mi300x_server", 8, 64e9),
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("gpus", [8, 4, 2, 5])
+    def test_bridged_servers_join_all_pairs_of_a_group(self, kind, group, rate, gpus):
+        topology = build(kind, gpus=gpus)
+        for a in range(gpus):
+            for b in range(gpus):
+                rates = [link.rate for link in links_between(topology, f"gpu{a}", f"gpu{b}")]
+                assert rates == ([rate] if a != b and a // group == b // group else [])
+
+    @pytest.mark.parametrize("kind", [kind for kind in SERVERS if kind != "nvl72"])
+    @pytest.mark.parametrize("gpus", [1, 2, 3, 4])
+    def test_some_of_the_gpus_reach_each_other(self, kind, gpus):
+        topology = build(kind, gpus=gpus)
+        router = Router(topology)
+        assert len(topology.gpus) == gpus
+        for a in topology.gpus:
+            assert all(router.path(a, b) for b in topology.gpus if a != b)
+
+    def test_all_gpus_reach_each_other(self):
+        for kind in SERVERS:
+            topology = build(kind, **({"trays": 2} if kind == "nvl72" else {}))
+            pairs = list(permutations(topology.gpus, 2))
+            source, destination = np.array(pairs).T
+            channel, keys = np.zeros(len(pairs), int), np.zeros(len(pairs), np.uint64)
+            assert Router(topology).routes(source, destination, channel, keys).reachable.all()
+
+    @pytest.mark.parametrize("kind", ["rtx_4090_server", "rtx_5090_server", "a10g_server", "a40_server"])
+    def test_servers_without_p2p_stage_in_host_memory(self, kind):
+        topology = build(kind)
+        path = Router(topology).path(topology.gpus[0], topology.gpus[3])
+        assert any(topology.devices[topology.links[link].destination].kind == "memory" for link in path)
+
+    def test_bridged_pairs_need_no_staging(self):
+        topology = build("rtx_2080_ti_server")
+        path = Router(topology).path(topology.gpus[2], topology.gpus[3])
+        assert [topology.links[link].kind for link in path] == ["nvlink"]
+
+    def test_pcie_links_are_those_of_the_models(self):
+        for kind, server in SERVERS.items():
+            if kind not in ("nvl72", "pcie_server"):
+                assert server().pcie == GPUS[server().gpu].pcie
 
     def test_pcie_server_with_switches(self):
         topology = build("pcie_server", gpus=8, gpus_per_switch=4, sockets=2, nics=2, pcie_rate="12GB/s")

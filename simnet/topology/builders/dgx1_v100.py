@@ -1,5 +1,7 @@
 """DGX-1: eight V100 in the NVLink hybrid cube mesh."""
 
+from typing import ClassVar
+
 from pydantic import Field, NonNegativeInt
 
 from simnet.hardware import LINKS, NICS
@@ -22,6 +24,8 @@ NVLINKS = (
 
 class Dgx1V100(ServerParams):
     """DGX-1: 8 V100 in the NVLink cube mesh (1 or 2 links of 25 GB/s a pair), 4 PCIe switches, 4 EDR NICs."""
+
+    source: ClassVar[str] = "[PROTEUS][DLPERF]; four NICs [NT29]"
 
     gpus: int = Field(8, ge=1, le=len(NVLINKS), description="number of GPUs, the first of the mesh")
     gpu: GpuModel = "v100_sxm2"

@@ -1,5 +1,7 @@
 """GB200 NVL72: a rack whose 72 GPUs are one NVLink domain."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from simnet.hardware import LINKS, NICS
@@ -15,6 +17,8 @@ _GPUS_PER_TRAY, _GRACES_PER_TRAY = 4, 2
 
 class Nvl72(Params):
     """GB200 NVL72: 18 trays of 4 GPUs and 2 Grace, all 72 GPUs at 900 GB/s into one NVSwitch layer, a NIC per GPU."""
+
+    source: ClassVar[str] = "[MLE-NET][AIC]"
 
     trays: int = Field(18, ge=1, le=18, description="compute trays, each a server")
     nic_rate: Rate = Field(NICS["ndr"].rate, description="of the port of each GPU's NIC")

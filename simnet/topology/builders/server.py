@@ -1,5 +1,8 @@
 """What all servers share: sockets with memory, a PCIe tree of GPUs and NICs, and the parameters of both."""
 
+import math
+from typing import ClassVar
+
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from simnet.hardware import GPUS, HOSTS, LINKS, NICS
@@ -16,6 +19,9 @@ PcieKind = row_name({name: link for name, link in LINKS.items() if name.startswi
 class ServerParams(Params):
     """What can be said of any server."""
 
+    source: ClassVar[str]
+    """Where the numbers of the preset come from; tags as in `simnet.hardware.sources`."""
+
     gpus: PositiveInt = Field(8, description="number of GPUs")
     gpu: GpuModel = Field("h100_sxm", description="model of the GPUs")
     gpus_per_switch: NonNegativeInt = Field(
@@ -30,6 +36,11 @@ class ServerParams(Params):
     gpu_rate: Rate | None = Field(None, description="of the PCIe link of each GPU, where it achieves less")
     nics: NonNegativeInt = Field(1, description="number of NICs, spread evenly over the PCIe switches")
     nic_rate: Rate = Field(NICS["hdr"].rate, description="of the port of each NIC")
+    p2p: bool = Field(True, description="GPUs reach each other over PCIe without staging in host memory")
+    gpudirect: bool = Field(True, description="NICs reach the memory of GPUs without staging in host memory")
+    copy_rate: Rate | None = Field(
+        None, description="the most that one copy from GPU to GPU over PCIe reaches; default no limit"
+    )
 
     @property
     def ports(self) -> int:
@@ -37,13 +48,10 @@ class ServerParams(Params):
         return self.nics
 
 
-def server_topology(name: str, params: ServerParams, **server) -> Topology:
-    """One server with devices gpu0.., cpu0.., memory0.., pcie0.., nic0.., without any NVLink.
-
-    server: p2p, gpudirect and copy_rate of `topology.Server`.
-    """
+def server_topology(name: str, params: ServerParams) -> Topology:
+    """One server with devices gpu0.., cpu0.., memory0.., pcie0.., nic0.., without any NVLink."""
     topology = Topology(name)
-    server = topology.add_server("server", **server)
+    server = topology.add_server("server", params.p2p, params.gpudirect, params.copy_rate or math.inf)
     gpus = [topology.add_device(f"gpu{i}", "gpu", server, params.gpu) for i in range(params.gpus)]
     host = HOSTS[params.host]
     cpus = add_sockets(

@@ -27,7 +27,7 @@ _XGMI_OF_GFX = {"gfx94": "xgmi_mi300", "94": "xgmi_mi300", "910": "xgmi_mi200", 
 # Vendor, family and model as NCCL counts them: it adds the extended family times 16
 _HOST_OF_CPU = {
     ("GenuineIntel", 6, 79): "broadwell", ("GenuineIntel", 6, 85): "skylake", ("GenuineIntel", 6, 106): "ice_lake",
-    ("GenuineIntel", 6, 143): "sapphire_rapids", ("GenuineIntel", 6, 207): "sapphire_rapids",
+    ("GenuineIntel", 6, 143): "sapphire_rapids", ("GenuineIntel", 6, 207): "emerald_rapids",
     ("AuthenticAMD", 175, 17): "epyc_genoa", ("AuthenticAMD", 25, 17): "epyc_genoa",
 }  # fmt: skip
 _HOST_OF_ARCH = {"ppc64": "power9", "ppc64le": "power9", "arm64": "grace", "aarch64": "grace"}
