@@ -15,6 +15,7 @@ from simnet.topology.builders import FABRICS, NODES, SERVERS
 from simnet.topology.builders.fabric import Fabric
 from simnet.topology.builders.server import ServerParams
 from simnet.workload import WORKLOADS
+from simnet.workload.moe.routing import ROUTINGS
 
 PAGE = Path(__file__).parent / "experiment.md"
 FIRST = "## All keys\n"
@@ -41,6 +42,10 @@ def page() -> str:
         "## Workloads",
         *_rows(WORKLOADS, models),
         _section("Each of `layers` of `data_parallel`", models["LayerParams"]),
+        "## Routing of tokens (`routing` of `moe_layer`)",
+        *_rows(ROUTINGS, models),
+        _section("`calibration` of `moe_layer`", models["Calibration"]),
+        _section("Each pair of a `calibration`", models["AlphaBeta"]),
         "## Load balancing",
         *_rows(LOAD_BALANCERS, models),
         "## The packet-level network (`model: packet`)",

@@ -31,6 +31,7 @@ from simnet.topology.routing import Router
 from simnet.topology.topology import Topology
 from simnet.workload.collectives import Group, lower
 from simnet.workload.collectives.bounds import Bounds
+from simnet.workload.placed import Placed
 from simnet.workload.task_graph import Operation, TaskGraph
 
 # How far below the bound of physics a collective may end before it counts as a bug: rounding.
@@ -158,6 +159,8 @@ def _plan(
     stragglers: dict[int, float],
     lowered: Callable[[Operation], Lowered],
 ) -> JobPlan:
+    if hasattr(job.workload, "check_placement"):  # only some workloads care where their ranks are
+        job.workload.check_placement(_placed(topology, devices))
     graph = job.workload.build(len(devices))
     durations = _durations(graph, devices, topology, stragglers)
     for operation in dict.fromkeys(graph.operations):
@@ -169,6 +172,15 @@ def _plan(
         lowered,
         job.start,
         float("inf") if job.stop is None else job.stop,
+    )
+
+
+def _placed(topology: Topology, devices: list[int]) -> Placed:
+    at = [topology.devices[device] for device in devices]
+    return Placed(
+        tuple(device.server or device.name for device in at),
+        tuple(device.model for device in at),
+        tuple(GPUS[device.model].memory_size if device.model in GPUS else float("inf") for device in at),
     )
 
 
@@ -247,7 +259,8 @@ def _gathered(simulation: Simulation, status: str, error: str) -> RunResult:
     links = recorder.links_table(report, topology, until)
     wanted = simulation.experiment.output.messages
     messages = recorder.messages_table(report, replay, topology) if wanted else None
-    notes = [*topology.assumptions, *report.notes, *report.unused, *_beaten_bounds(simulation)]
+    told = [note for job in replay.jobs for note in job.plan.graph.notes]
+    notes = [*topology.assumptions, *told, *report.notes, *report.unused, *_beaten_bounds(simulation)]
     network = {"model": simulation.experiment.network.model, **report.settings, "unused": report.unused}
     counts = {"tasks": tasks.num_rows, "operations": len(replay.launched), "steps": replay.clock.steps, **report.counts}
     summary = summarize(

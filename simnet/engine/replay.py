@@ -115,6 +115,7 @@ class JobReplay:
         self._missing = [len(operation.ranks) for operation in graph.operations]
         self._task_of = _task_of_member(graph)
         self._on_end = [self._on_compute_end]
+        self._on_launch = [lambda event: self._launch(event._value)]
 
     def begin(self, _event) -> None:
         """Begin every task that waits for nothing."""
@@ -157,8 +158,15 @@ class JobReplay:
             return
         self._missing[operation] -= 1
         if self._missing[operation] == 0:
-            self.launched[operation] = now
-            self._replay.launch(self, operation, self.plan.lower(self.plan.graph.operations[operation]))
+            launch = self.plan.graph.operations[operation].launch
+            if launch > 0:
+                clock.at(now + launch, self._on_launch, operation)
+            else:
+                self._launch(operation)
+
+    def _launch(self, operation: int) -> None:
+        self.launched[operation] = self._clock._now
+        self._replay.launch(self, operation, self.plan.lower(self.plan.graph.operations[operation]))
 
     def _on_compute_end(self, event) -> None:
         self._end(event._value)

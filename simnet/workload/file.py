@@ -25,6 +25,7 @@ from simnet.workload.collectives import algorithm_of
 from simnet.workload.description import CollectiveTask, Task, WorkloadContent
 from simnet.workload.importers import IMPORTERS, Imported, format_of, htsim
 from simnet.workload.models.traffic import single_operation
+from simnet.workload.placed import Placed
 from simnet.workload.task_graph import STREAMS, Operation, TaskGraph, TaskGraphBuilder
 
 
@@ -65,6 +66,12 @@ class WorkloadFile(FileParams):
     def ranks(self) -> int | None:
         """Number of ranks that a task graph is written for; None: any."""
         return self.content.ranks if self.imported is None else self.imported.ranks
+
+    def check_placement(self, placed: Placed) -> None:
+        """Let a generated workload say what does not fit where the ranks are. Raises InputError."""
+        generated = None if self.imported is not None else self.content.workload
+        if hasattr(generated, "check_placement"):
+            generated.check_placement(placed)
 
     def build(self, ranks: int) -> TaskGraph:
         """The task graph. Raises InputError where the file has problems or is written for another number of ranks."""

@@ -30,7 +30,7 @@ class Operation:
     numbers inside the operation. algorithm: a row of `collectives.ALGORITHMS`. root: member number of the
     root of a rooted kind. matrix [bytes]: for all_to_all_v, what member i sends to member j. traffic: for traffic, its
     flows. communicator: operations of one communicator share the connections of a pair of ranks. label: printed in
-    tables. A transfer is a send_recv of two ranks.
+    tables. launch [s]: from the arrival of its last member to its start. A transfer is a send_recv of two ranks.
     """
 
     kind: str
@@ -42,6 +42,7 @@ class Operation:
     communicator: str = "world"
     label: str = ""
     traffic: Traffic | None = None
+    launch: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class TaskGraph:
     `operations`, -1 for a compute task; member [int32], its number inside the operation. Compute tasks either have
     a duration [s] or (duration NaN) flops [FLOP] and memory [bytes moved], from which the roofline of their
     device gives the time, for arithmetic in `precision` (a row of `hardware.gpus.PRECISIONS`). Task before[i] ends
-    before task after[i] starts.
+    before task after[i] starts. notes: sentences for the reader of the result.
     """
 
     ranks: int
@@ -69,6 +70,7 @@ class TaskGraph:
     after: np.ndarray
     operations: list[Operation]
     precision: str = "fp16"
+    notes: tuple[str, ...] = ()
 
     @property
     def tasks(self) -> int:
@@ -118,6 +120,11 @@ class TaskGraphBuilder:
         self._rows = array("d")  # one row a task, as _COLUMNS
         self._edges = array("i")  # before, after, before, after, ...
         self._operations: list[Operation] = []
+        self._notes: list[str] = []
+
+    def note(self, sentence: str) -> None:
+        """Tell the reader of the result."""
+        self._notes.append(sentence)
 
     def compute(
         self,
@@ -172,6 +179,7 @@ class TaskGraphBuilder:
             after=edges[:, 1].copy(),
             operations=list(self._operations),
             precision=self.precision,
+            notes=tuple(self._notes),
             **columns,
         )
 

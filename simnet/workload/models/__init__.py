@@ -8,6 +8,7 @@ from simnet.workload.models.collective import Collective
 from simnet.workload.models.data_parallel import DataParallel
 from simnet.workload.models.embedding import EmbeddingAllToAll
 from simnet.workload.models.flows import Flows
+from simnet.workload.models.moe_layer import MoeLayer
 from simnet.workload.models.networks import MODELS
 from simnet.workload.models.traffic import TrafficPattern
 
@@ -17,6 +18,7 @@ WORKLOADS: dict[str, type[Params]] = {
     "collective": Collective,
     "data_parallel": DataParallel,
     "embedding_all_to_all": EmbeddingAllToAll,
+    "moe_layer": MoeLayer,
     "traffic": TrafficPattern,
     "flows": Flows,
 }

@@ -10,8 +10,7 @@ from simnet.workload.collectives import algorithms_for
 from simnet.workload.models.networks import MODELS, Layer
 from simnet.workload.models.precision import ELEMENT_SIZE, Precision
 from simnet.workload.task_graph import Operation, TaskGraph, TaskGraphBuilder
-
-BACKWARD = 2  # times the forward pass: gradients of the inputs and of the weights (arXiv 2104.04473)
+from simnet.workload.training import BACKWARD, optimizer_bytes
 
 
 class LayerParams(Params):
@@ -109,12 +108,3 @@ def gradient_buckets(sizes: Sequence[float], bucket: float) -> list[list[int]]:
             buckets.append(current)
             current, filled = [], 0.0
     return [*buckets, current] if current else buckets
-
-
-def optimizer_bytes(parameters: int, element: int) -> float:
-    """Bytes that a step of Adam moves: it reads the gradient, reads and writes weight and two moments in fp32.
-
-    Below fp32 that weight is a master copy, from which the working weight is written (arXiv 1910.02054, section 3.1).
-    """
-    working = element if element < 4 else 0
-    return float(parameters * (element + 2 * 12 + working))

@@ -17,9 +17,9 @@ from pydantic import Field, PositiveInt
 
 from simnet.params import Params, row_name
 from simnet.workload.collectives import algorithms_for
-from simnet.workload.models.data_parallel import BACKWARD
 from simnet.workload.models.precision import ELEMENT_SIZE, Precision
 from simnet.workload.task_graph import Operation, TaskGraph, TaskGraphBuilder
+from simnet.workload.training import BACKWARD
 
 _COUNTED = 2**20  # rows whose popularity is added up one by one; the tail is an integral
 

@@ -5,10 +5,11 @@ from hypothesis import strategies as st
 
 from simnet import reader
 from simnet.errors import InputError
-from simnet.workload.models.data_parallel import DataParallel, gradient_buckets, optimizer_bytes
+from simnet.workload.models.data_parallel import DataParallel, gradient_buckets
 from simnet.workload.models.networks import MODELS
 from simnet.workload.models.precision import ELEMENT_SIZE
 from simnet.workload.task_graph import COMMUNICATION, COMPUTE
+from simnet.workload.training import optimizer_bytes
 
 THREE_LAYERS = [
     {"name": "a", "parameters": 10, "flops": "100FLOP", "activations": 7},
