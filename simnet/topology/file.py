@@ -6,7 +6,7 @@ from pydantic import Field
 
 from simnet.errors import InputError
 from simnet.hardware import GPUS, HOSTS, LINKS
-from simnet.params import FileParams, row_name
+from simnet.params import FileParams, InputPath, row_name
 from simnet.topology.topology import Topology
 from simnet.units import Rate, Time
 
@@ -17,6 +17,7 @@ class TopologyFile(FileParams):
     Beside `file` may stand what such a file does not say; each format takes what it lacks, and lists what it assumed.
     """
 
+    node: InputPath | None = Field(None, description="topology file of the server that every host of a fabric is")
     gpu: row_name(GPUS) | None = Field(None, description="model of the GPUs")
     host: row_name(HOSTS) | None = Field(None, description="model of the host processors")
     pcie: row_name({name: 0 for name in LINKS if name.startswith("pcie")}) | None = Field(

@@ -175,11 +175,20 @@ def _description(path: Path) -> Params:
 def _refuse_loop(path: Path, description: Params) -> None:
     """InputError where the node of a fabric is a file whose node is a file ... that has been there before."""
     seen = [path.resolve()]
-    while isinstance(node := getattr(description, "node", None), TopologyFile) and importer_of(node.file) is None:
-        if node.file.resolve() in seen:
-            raise InputError(f"{path}: node: {node.file} leads back to itself")
-        seen.append(node.file.resolve())
-        description = _description(node.file)
+    while (inner := _node_file(description)) is not None:
+        if inner.resolve() in seen:
+            raise InputError(f"{path}: node: {inner} leads back to itself")
+        seen.append(inner.resolve())
+        description = _description(inner)
+
+
+def _node_file(description: Params) -> Path | None:
+    """The file of simnet's own that describes the node of a fabric, or of the hosts of another program's file."""
+    node = getattr(description, "node", None)
+    if not isinstance(node, TopologyFile):
+        return None
+    own = node.file if importer_of(node.file) is None else node.node
+    return own if own is None or importer_of(own) is None else None
 
 
 def _placed(path: Path, line: str) -> str:
