@@ -6,7 +6,6 @@ Sources in square brackets are spelled out in `simnet.hardware.sources`; [recall
 was not checked against a second source, [assumed] a choice of simnet's own.
 """
 
-from simnet.hardware.gpu_links import GPU_LINKS, GpuLinks
 from simnet.hardware.gpus import GPUS, Gpu
 from simnet.hardware.hosts import HOSTS, Host
 from simnet.hardware.links import LINKS, LinkType, pcie_rate
@@ -14,13 +13,11 @@ from simnet.hardware.network import NICS, SWITCHES, Nic, Switch
 
 __all__ = [
     "GPUS",
-    "GPU_LINKS",
     "HOSTS",
     "LINKS",
     "NICS",
     "SWITCHES",
     "Gpu",
-    "GpuLinks",
     "Host",
     "LinkType",
     "Nic",

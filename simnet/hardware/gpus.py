@@ -83,7 +83,7 @@ GPUS: dict[str, Gpu] = {
     ),
     "l40s": _gpu(91.6, 183, 362, 733, 48, 864, 0.696, 4, 0, "", "[AIC][MLE-ACC]; 252 of 362 TFLOP/s, 4096^3 [AIC]"),
     "a40": _gpu(37.4, 74.8, 149.7, 0, 48, 696, 0.8, 4, 4, "nvlink3_geforce", f"[recall]; bridge [A40DOC]; {_ASSUMED}"),
-    "a30": _gpu(10.3, 82, 165, 0, 24, 933, 0.8, 4, 0, "", f"[AIC]; fp32, tf32 [recall]; {_ASSUMED}"),
+    "a30": _gpu(10.3, 82, 165, 0, 24, 933, 0.8, 4, 4, "nvlink3", f"[AIC]; fp32, tf32, bridge [recall]; {_ASSUMED}"),
     "a10": _gpu(31.2, 62.5, 125, 0, 24, 600, 0.8, 4, 0, "", f"[A10]; tf32, fp16 [recall]; {_ASSUMED}"),
     "a10g": _gpu(35, 35, 70, 0, 24, 600, 0.8, 4, 0, "", f"[A10G]; fp32, tf32, fp16 [recall]; {_ASSUMED}"),
     "l4": _gpu(30.3, 60, 121, 242, 24, 300, 0.8, 4, 0, "", f"[AIC]; fp32, tf32 [recall]; {_ASSUMED}"),
@@ -99,7 +99,7 @@ GPUS: dict[str, Gpu] = {
         117, 234, 467.8, 935.6, 102.6, 1792, 0.821, 5, 0, "", "[AIC]; fp32, tf32 [recall]; 384 TFLOP/s [AIC]"
     ),
     "mi250x": _gpu(47.9, 0, 383, 0, 128, 3280, 0.6, 4, 7, "xgmi_mi200", f"[MLE-ACC][MLE-NET], both dies; {_ASSUMED}"),
-    "mi250x_gcd": _gpu(23.95, 0, 191.5, 0, 64, 1640, 0.6, 4, 0, "", f"half of an mi250x: one of its dies; {_ASSUMED}"),
+    "mi250x_gcd": _gpu(23.95, 0, 191.5, 0, 64, 1640, 0.6, 4, 8, "xgmi_mi200", f"half an mi250x; links [recall]"),
     "mi300x": _gpu(163.4, 653.7, 1300, 2600, 192, 5300, 0.514, 5, 7, "xgmi_mi300", "[MLE-ACC]; 668 of 1300 [MLE-ACC]"),
     "mi325x": _gpu(
         163, 653.7, 1300, 2600, 256, 6000, 0.604, 5, 7, "xgmi_mi300", "[MLE-ACC], tf32 [recall]; 785 of 1300 TFLOP/s"

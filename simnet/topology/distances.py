@@ -4,7 +4,7 @@ import heapq
 from collections import defaultdict
 from math import isclose
 
-from simnet.hardware import GPU_LINKS, LINKS
+from simnet.hardware import GPUS, LINKS
 from simnet.topology.topology import FABRIC_KINDS, Topology
 
 WORDS = {
@@ -81,6 +81,6 @@ class Distances:
     def _count(self, gpu: int, rate: float) -> str:
         """How many NVLinks make up a rate [bytes/s]; '' where that is no whole number."""
         model = self.topology.devices[gpu].model
-        kinds = (GPU_LINKS[model].fabric,) if model and GPU_LINKS[model].fabric else _NVLINKS
+        kinds = (GPUS[model].nvlink,) if model and GPUS[model].nvlinks else _NVLINKS
         counts = (rate / LINKS[kind].rate for kind in kinds)
         return next((str(round(n)) for n in counts if n > 0.5 and isclose(n, round(n), rel_tol=1e-6)), "")

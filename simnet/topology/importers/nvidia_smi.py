@@ -7,7 +7,7 @@ node (PHB, NODE), or a link between NUMA nodes (SYS). simnet does not tell the h
 from itertools import combinations
 from pathlib import Path
 
-from simnet.hardware import GPU_LINKS, LINKS
+from simnet.hardware import GPUS, LINKS
 from simnet.topology.builders.nvswitch_server import MERGED
 from simnet.topology.builders.server import add_sockets, connect_pcie
 from simnet.topology.importers import nvidia_smi_matrix
@@ -40,7 +40,7 @@ def read(
     distances = _distances(matrix, topology.assumptions)
     kind, most = _nvlinks(matrix, gpu, topology.assumptions)
     if pcie is None:
-        pcie = GPU_LINKS[gpu].pcie if gpu else _PCIE_OF_NVLINK.get(kind, "pcie4_x16")
+        pcie = GPUS[gpu].pcie if gpu else _PCIE_OF_NVLINK.get(kind, "pcie4_x16")
         why = f"that of {gpu}" if gpu else "no `pcie` or `gpu` beside the file says otherwise"
         topology.assumptions.append(f"All PCIe links are taken as {pcie}: {why}.")
     server = topology.add_server("server")
@@ -159,10 +159,9 @@ def _nvlinks(matrix: Matrix, gpu: str | None, notes: list[str]) -> tuple[str, in
     if not pairs:
         return "", 0
     if gpu:
-        links = GPU_LINKS[gpu]
-        if not links.fabric:
+        if not GPUS[gpu].nvlinks:
             raise matrix.lines[min(pairs)[1]].error(f"there are NVLinks, which a {gpu} does not have")
-        return links.fabric, links.most
+        return GPUS[gpu].nvlink, GPUS[gpu].nvlinks
     total = max(sum(count for pair, count in pairs.items() if i in pair) for i in matrix.gpus)
     if total > _MOST_NVLINKS:  # an NVSwitch, to which all links of a GPU go
         total = max(pairs.values())
