@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 from collections.abc import Iterable
 from functools import reduce
 from operator import or_
@@ -63,6 +64,19 @@ InputPath = Annotated[
     WithJsonSchema({"type": "string", "description": "a file, relative to the YAML that names it"}),
 ]
 """A readable file; a relative path counts from the YAML that names it (context 'folder', to validate and to write)."""
+
+
+_NAME = "[A-Za-z0-9_.-]+"
+
+
+def _check_name(name: str) -> str:
+    if not re.fullmatch(_NAME, name):
+        raise ValueError(f"{shown(name)} must hold letters, digits, '_', '.' and '-' only, and at least one of them")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_check_name), WithJsonSchema({"type": "string", "pattern": f"^{_NAME}$"})]
+"""A name that may be part of the path of a file."""
 
 
 class FileParams(Params):

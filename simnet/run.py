@@ -93,10 +93,11 @@ def build(experiment: Experiment, source: Source | None = None, progress: Progre
     source = source or Source()
     topology = _topology(experiment, source)
     resolved = resolve(experiment, topology, source)
+    policies = experiment.policies
     network = network_model(experiment.network.model)(
         topology,
         experiment.seed,
-        policies=experiment.network,
+        policies=policies,
         changes=resolved.changes,
         bins=experiment.output.samples + experiment.output.samples % 2,
         record=experiment.output.messages,
@@ -107,7 +108,8 @@ def build(experiment: Experiment, source: Source | None = None, progress: Progre
     for number, (job, devices) in enumerate(zip(experiment.jobs, resolved.devices)):
         try:
             with _moderate():
-                plans.append(_plan(job, devices, topology, resolved.stragglers, lowering.for_job(job.name, devices)))
+                lower_for = lowering.for_job(job.name, devices, policies.class_number(job.traffic_class))
+                plans.append(_plan(job, devices, topology, resolved.stragglers, lower_for))
         except InputError as error:
             # a workload's file names its own lines; what its parameters ask for is said where they stand
             named = isinstance(job.workload, FileParams)
@@ -222,7 +224,7 @@ class _Lowering:
         self._groups: dict[tuple[int, ...], Group] = {}
         self._communicators: dict[tuple[str, str], int] = {}
 
-    def for_job(self, job: str, devices: list[int]) -> Lower:
+    def for_job(self, job: str, devices: list[int], traffic_class: int) -> Lower:
         """The lower function of one job; rank r is devices[r]."""
         known: dict[Operation, Lowered] = {}
 
@@ -234,7 +236,7 @@ class _Lowering:
                     self._groups[members] = Group(members, self._topology, self._router)
                 communicator = (job, operation.communicator)
                 number = self._communicators.setdefault(communicator, len(self._communicators))
-                flows = lower(operation, self._groups[members])
+                flows = replace(lower(operation, self._groups[members]), traffic_class=traffic_class)
                 self._check_joined(operation, np.array(members), flows)
                 known[alike] = Lowered(flows, np.array(members), number)
             return known[alike]
@@ -260,6 +262,7 @@ def _gathered(simulation: Simulation, status: str, error: str) -> RunResult:
     wanted = simulation.experiment.output.messages
     messages = recorder.messages_table(report, replay, topology) if wanted else None
     told = [note for job in replay.jobs for note in job.plan.graph.notes]
+    told += _empty_classes(simulation.experiment)
     notes = [*topology.assumptions, *told, *report.notes, *report.unused, *_beaten_bounds(simulation)]
     network = {"model": simulation.experiment.network.model, **report.settings, "unused": report.unused}
     counts = {"tasks": tasks.num_rows, "operations": len(replay.launched), "steps": replay.clock.steps, **report.counts}
@@ -278,6 +281,11 @@ def _gathered(simulation: Simulation, status: str, error: str) -> RunResult:
         samples=recorder.samples_table(report, topology),
         messages=messages,
     )
+
+
+def _empty_classes(experiment: Experiment) -> list[str]:
+    empty = [name for name in experiment.network.classes if name not in experiment.policies.classes]
+    return [f"no job belongs to the traffic class '{name}'" for name in empty]
 
 
 def _beaten_bounds(simulation: Simulation) -> list[str]:

@@ -43,6 +43,18 @@ def two_by_two(incast):
     return compare(incast, varied, jobs=1)
 
 
+def test_a_class_can_be_varied_and_given_up(incast):
+    overrides = ["network.classes.other.congestion_control={kind: swift, beta: 0.7}", "jobs.0.traffic_class=other"]
+    key = "network.classes.other.congestion_control.kind"
+    found = compare(incast, {key: ["swift", "hpcc"]}, overrides, jobs=1)
+    assert [row.settings["other.congestion_control"] for row in found.rows] == ["swift", "hpcc"]
+    assert found.rows[0].mean("makespan") != found.rows[1].mean("makespan")
+    assert found.rows[0].mean("slowdown") > 1
+    given_up = compare(incast, {"jobs.0.traffic_class": ["other", "null"]}, overrides, jobs=1)
+    assert [row.settings["congestion_control"] for row in given_up.rows] == ["dcqcn", "dcqcn"]
+    assert not any(row.errors for row in given_up.rows)
+
+
 # -- by hand --------------------------------------------------------------------------------------------------
 
 

@@ -52,6 +52,42 @@ def two_servers():
     return topology
 
 
+CLASSES = f"""\
+topology: {GPU}
+network:
+  model: packet
+  classes:
+    storage:
+      congestion_control: {{kind: eqds}}
+jobs:
+- {{{WORK}, ranks: 2, traffic_class: storag}}
+- {{{WORK}, ranks: 1}}
+"""
+
+
+def test_an_unknown_traffic_class_is_placed_and_spelt(tmp_path):
+    (line,) = problems(tmp_path, CLASSES, two_servers())
+    assert line == ("run.yaml:8: jobs.0.traffic_class: unknown 'storag'; allowed: storage; did you mean 'storage'?")
+    none = CLASSES.replace("  classes:\n    storage:\n      congestion_control: {kind: eqds}\n", "")
+    (line,) = problems(tmp_path, none, two_servers())
+    assert line == "run.yaml:5: jobs.0.traffic_class: unknown 'storag'; network.classes has none"
+
+
+def test_a_class_that_contradicts_the_network_is_told_at_its_control_if_a_job_belongs_to_it(tmp_path):
+    load_and_resolve(write(tmp_path, CLASSES.replace(", traffic_class: storag", "")), two_servers())
+    (line,) = problems(tmp_path, CLASSES.replace("storag}", "storage}"), two_servers())
+    assert line.startswith(
+        "run.yaml:6: network.classes.storage.congestion_control.kind: 'eqds' brings trimming, 'dcqcn' pauses"
+    )
+
+
+def test_classes_of_other_models_have_their_load_balancing(tmp_path):
+    text = CLASSES.replace("storag}", "storage}").replace("model: packet", "model: flow")
+    load_and_resolve(write(tmp_path, text), two_servers())
+    (line,) = problems(tmp_path, text.replace("congestion_control: {kind: eqds}", "load_balancing: {kind: reps}"))
+    assert line.startswith("run.yaml:6: network.classes.storage.load_balancing.kind: 'reps' needs model: packet")
+
+
 def test_policies_that_contradict_each_other_are_placed_with_what_else_is_wrong(tmp_path):
     text = f"""\
 topology: {GPU}

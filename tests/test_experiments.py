@@ -151,10 +151,21 @@ def packet_two_jobs(run):
         assert 1.2 * alone < row["time_mean"] < 2.3 * alone
 
 
+def packet_classes(run):
+    """Beside a checkpoint of a class with its own control, training takes as long as alone: 6 steps of 2 MB."""
+    (training,) = (row for row in run.summary["collectives"] if row["job"] == "training")
+    assert training["time_max"] == near(6 * 2e6 * WIRE / 12.5e9, 0.05)
+    assert run.summary["queues"]["pauses"] == run.summary["queues"]["dropped"] == 0
+    told = run.summary["network"]
+    assert (told["congestion_control"], told["storage.congestion_control"]) == ("dcqcn", "swift")
+    assert told["storage.load_balancing"] == "reps"
+
+
 EXPECTED = [
     quickstart, data_parallel_gpt2, sparse_uniform, sparse_skewed, fat_tree_ecmp, fat_tree_spray, pipeline_two_stages,
     shared_nic, staging_through_host, two_jobs, link_failure, straggler, packet_incast, packet_permutation,
     packet_permutation_1024, packet_all_to_all, packet_victim, packet_two_jobs,
+    packet_classes,
 ]  # fmt: skip
 
 
@@ -192,6 +203,19 @@ def test_without_contention_both_jobs_have_the_nic_to_themselves(command, tmp_pa
 def test_without_packets_no_pause_stops_the_victim(command, tmp_path):
     command("run", FOLDER / "packet_victim.yaml", "--set", "network.model=flow", "--out", tmp_path / "r", "--quiet")
     assert took(result.read(tmp_path / "r"), "victim") == near(2e6 / 12.5e9 + 4e-6, 1e-6)
+
+
+def test_in_one_class_the_checkpoint_pauses_training(command, tmp_path):
+    command(
+        "run", FOLDER / "packet_classes.yaml", "--set", "jobs.1.traffic_class=null", "--set", "seed=2",
+        "--out", tmp_path / "r", "--quiet",
+    )  # fmt: skip
+    run = result.read(tmp_path / "r")
+    (training,) = (row for row in run.summary["collectives"] if row["job"] == "training")
+    assert training["time_mean"] > 1.3 * 6 * 2e6 * WIRE / 12.5e9
+    assert run.summary["queues"]["pauses"] > 0
+    assert run.summary["queues"]["dropped"] == 0  # with headroom, however pauses and resumes follow one another
+    assert "no job belongs to the traffic class 'storage'" in run.summary["notes"]
 
 
 def test_every_experiment_begins_with_a_comment_and_has_a_description():

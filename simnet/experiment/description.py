@@ -4,29 +4,19 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
 from simnet import reader
 from simnet.experiment.placement import PLACEMENTS
 from simnet.network import NETWORK_MODELS, Policies
-from simnet.params import Params, inside, row_name, tagged
+from simnet.params import Name, Params, inside, row_name, tagged
 from simnet.topology import TopologyFile
 from simnet.topology.builders import BUILDERS
-from simnet.units import Rate, Time, shown
+from simnet.units import Rate, Time
 from simnet.workload import WORKLOADS, WorkloadFile
 
-_NAME = "[A-Za-z0-9_.-]+"
 MAX_SAMPLES = 2000
-
-
-def _check_name(name: str) -> str:
-    if not re.fullmatch(_NAME, name):
-        raise ValueError(f"{shown(name)} must hold letters, digits, '_', '.' and '-' only, and at least one of them")
-    return name
-
-
-Name = Annotated[str, AfterValidator(_check_name), WithJsonSchema({"type": "string", "pattern": f"^{_NAME}$"})]
 
 
 class Change(Params):
@@ -56,12 +46,12 @@ class Network(Policies):
 
     @model_validator(mode="after")
     def _shown_by_the_model(self):
-        kind = self.load_balancing.kind
-        if self.model != "packet" and kind not in self.fluid_balancers:
-            known = ", ".join(self.fluid_balancers)
-            raise inside(
-                ("load_balancing", "kind"), f"'{kind}' needs model: packet; the {self.model} model knows {known}"
-            )
+        places = {("load_balancing", "kind"): self.load_balancing}
+        places |= {("classes", name, "load_balancing", "kind"): c.load_balancing for name, c in self.classes.items()}
+        for place, balancer in places.items():
+            if self.model != "packet" and balancer and balancer.kind not in self.fluid_balancers:
+                known = ", ".join(self.fluid_balancers)
+                raise inside(place, f"'{balancer.kind}' needs model: packet; the {self.model} model knows {known}")
         return self
 
 
@@ -75,6 +65,9 @@ class Job(Params):
     )
     placement: row_name(PLACEMENTS) | Annotated[tuple[str, ...], Field(min_length=1)] = Field(
         "packed", description="how ranks are put on GPUs, or the names of the GPUs in the order of ranks"
+    )
+    traffic_class: str | None = Field(
+        None, description="one of `network.classes`, whose policies its traffic has; default the network's own"
     )
     start: Time = Field(0.0, description="when the job begins, in simulated time")
     stop: Time | None = Field(
@@ -117,6 +110,13 @@ class Experiment(Params):
     jobs: tuple[Job, ...] = Field(min_length=1, description="the workloads that run, sharing the cluster")
     output: Output = Field(Output(), description="what the result holds")
     provenance: Provenance | None = Field(None, description="written by simnet into a result, not read")
+
+    @property
+    def policies(self) -> Policies:
+        """The network's, without the classes of traffic to which no job belongs."""
+        named = {job.traffic_class for job in self.jobs}
+        used = {name: chosen for name, chosen in self.network.classes.items() if name in named}
+        return self.network.model_copy(update={"classes": used})
 
     @field_validator("jobs")
     @classmethod

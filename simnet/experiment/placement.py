@@ -10,6 +10,7 @@ from simnet.network.model import LinkChange
 from simnet.params import nearest
 from simnet.reader import Location, Source
 from simnet.topology.topology import Topology
+from simnet.units import shown
 from simnet.workload import WorkloadFile
 
 if TYPE_CHECKING:
@@ -58,8 +59,9 @@ def resolve(experiment: "Experiment", topology: Topology, source: Source | None 
         _changes(experiment.network.changes, finder),
         _stragglers(experiment.stragglers, finder),
     )
+    _check_classes(experiment, finder)
     if experiment.network.model == "packet":
-        for keys, sentence in experiment.network.problems():
+        for keys, sentence in experiment.policies.problems():
             finder.problem(("network", *keys), sentence)
     problems = [str((source or Source()).error(finder.problems))] if finder.problems else []
     if problems or finder.elsewhere:
@@ -181,6 +183,15 @@ def _changes(changes: "tuple[Change, ...]", finder: _Finder) -> list[LinkChange]
             rate = 0.0 if change.fail else change.rate or finder.topology.links[link].rate
             found.append(LinkChange(change.time, link, rate))
     return sorted(found, key=lambda change: change.time)
+
+
+def _check_classes(experiment: "Experiment", finder: _Finder) -> None:
+    known = experiment.network.classes
+    for i, job in enumerate(experiment.jobs):
+        if job.traffic_class not in (None, *known):
+            name = job.traffic_class
+            allowed = f"allowed: {', '.join(known)}{nearest(name, known)}" if known else "network.classes has none"
+            finder.problem(("jobs", i, "traffic_class"), f"unknown {shown(name)}; {allowed}")
 
 
 def _stragglers(factors: dict[str, float], finder: _Finder) -> dict[int, float]:

@@ -7,7 +7,7 @@ from simnet.network.model import NetworkModel
 from simnet.network.packet_level.congestion_control import CONGESTION_CONTROLS
 from simnet.network.packet_level.load_balancing import LOAD_BALANCERS
 from simnet.network.packet_level.parameters import TRANSPORTS
-from simnet.network.policies import Policies
+from simnet.network.policies import Policies, TrafficClass
 
 __all__ = [
     "CONGESTION_CONTROLS",
@@ -15,6 +15,7 @@ __all__ = [
     "NETWORK_MODELS",
     "TRANSPORTS",
     "Policies",
+    "TrafficClass",
     "kernels_of",
     "network_model",
 ]

@@ -37,7 +37,7 @@ class AnalyticModel:
         """See `model.NetworkModel`; a change of a link counts for the graphs that start after it."""
         self.next_time = math.inf
         self._topology = topology
-        self._router = ConnectionRouter(topology, seed, policies.load_balancing if policies else None)
+        self._router = ConnectionRouter(topology, seed, policies.balancers if policies else ())
         self._changes = sorted(changes, key=lambda c: c.time)
         self._record_flows = record
         self._recorded: list[dict[str, np.ndarray]] = []

@@ -45,7 +45,7 @@ class Spray(Params):
     )
 
 
-def rule_of(balancer: Params | None) -> str:
+def rule_of(balancer: Params) -> str:
     """How switches choose among next hops of equal cost: a row of `topology.routing.RULES`."""
     if isinstance(balancer, Ecmp):
         return balancer.hash

@@ -9,6 +9,7 @@ import numpy as np
 
 from simnet.experiment import Network, load
 from simnet.metrics.comparison import Row, measures, row_of, without_effect
+from simnet.network import TrafficClass
 from simnet.result import RunResult, numbers
 from simnet.run import build, replayed
 from simnet.sweep.matrix import dropped_keys, matrix
@@ -57,7 +58,8 @@ def compare(
 def measured(case: Case, finished: RunResult) -> dict[str, Any]:
     """What a comparison wants of a run: measures, the policies that held, times of operations, bytes of links."""
     experiment, source = load(case.path, list(case.overrides))
-    alone = Network(model="analytic", changes=experiment.network.changes)
+    classes = dict.fromkeys(experiment.network.classes, TrafficClass())
+    alone = Network(model="analytic", changes=experiment.network.changes, classes=classes)
     ideal = replayed(build(experiment.model_copy(update={"network": alone}), source)).messages
     summary = finished.summary
     packets = experiment.network.packets

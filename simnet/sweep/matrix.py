@@ -142,7 +142,11 @@ def _at(experiment: Experiment, keys: list[str]) -> Any:
     value: Any = experiment
     for key in keys:
         try:
-            value = value[int(key)] if isinstance(value, tuple) else getattr(value, key)
-        except (AttributeError, IndexError, ValueError):
+            value = value[int(key)] if isinstance(value, tuple) else _inner(value, key)
+        except (AttributeError, IndexError, KeyError, ValueError):
             return None
     return value
+
+
+def _inner(value: Any, key: str) -> Any:
+    return value[key] if isinstance(value, dict) else getattr(value, key)

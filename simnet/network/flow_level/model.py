@@ -40,12 +40,12 @@ class FlowModel:
     ):
         """See `model.NetworkModel`.
 
-        policies: of these the load balancing counts, a scheme without feedback. changes: in any order.
+        policies: of these the load balancing counts, a scheme without feedback, class by class. changes: in any order.
         bins: number of utilization samples kept (even). record: note start and delivery of every flow.
         """
         self.next_time = math.inf
         self._topology = topology
-        self._router = ConnectionRouter(topology, seed, policies.load_balancing if policies else None)
+        self._router = ConnectionRouter(topology, seed, policies.balancers if policies else ())
         self._changes = sorted(changes, key=lambda c: c.time)
         self._progress = progress
         self._immediate: list[Completion] = []

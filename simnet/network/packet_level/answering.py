@@ -35,8 +35,8 @@ def send_answer(
 
 @kernel(inline=True, entry=False)
 def take_answer(
-    slot, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, settings,
-    feedback, heap, world, graphs, flows, successors, timers,
+    slot, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, feedback, heap,
+    world, graphs, flows, successors, timers,
 ):  # fmt: skip
     """An ACK, a NACK or a grant of credit has come to its sender."""
     p = packets[slot]
@@ -56,12 +56,11 @@ def take_answer(
             k.balancer, c, k, balancers[k.balancer_params], paths, event, p.entropy, p.echo, p.sequence, now * 1e-12,
             world,
         )  # fmt: skip
-        acknowledge(slot, now, packets, connections, messages, bits, params, records, settings, feedback, ports, heap,
-                    world)  # fmt: skip
+        acknowledge(slot, now, packets, connections, messages, bits, params, records, feedback, ports, heap, world)
     if k.inflight <= 0.0 and k.unacknowledged >= k.total:
         k.deadline = NEVER
     free_packet(slot, packets, world)
-    sender.settle(c, now, connections, messages, bits, ports, heap, world)
+    sender.settle(c, now, connections, messages, ports, heap, world)
     if ports[port].busy_until <= now:
         serve(
             port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
@@ -70,9 +69,7 @@ def take_answer(
 
 
 @kernel(inline=True, entry=False)
-def acknowledge(
-    slot, now, packets, connections, messages, bits, params, records, settings, feedback, ports, heap, world
-):
+def acknowledge(slot, now, packets, connections, messages, bits, params, records, feedback, ports, heap, world):
     """Take in what an ACK or NACK says."""
     p = packets[slot]
     c = p.connection
@@ -107,8 +104,8 @@ def acknowledge(
         f.hops = p.hops
         f.first = slot * world[0].int_hops
         congestion_control.on_ack(k.control_kind, k, row, seconds, f, records)
-        if k.transport == SELECTIVE and settings[0].duplicates > 0:
-            missing_before(c, p.sequence - settings[0].duplicates, seconds, connections, messages, bits, row)
+        if k.transport == SELECTIVE and k.duplicates > 0:
+            missing_before(c, p.sequence - k.duplicates, seconds, connections, messages, bits, row)
     if k.unacknowledged > before:
         k.barren = 0
         sender.arm_timeout(c, now, connections, ports, heap, world)
@@ -155,11 +152,11 @@ def time_out(c, now, connections, messages, bits, paths, params, balancers, port
             k.balancer, c, k, balancers[k.balancer_params], paths, EXPIRED, -1, 0, -1, now * 1e-12, world
         )
     sender.arm_timeout(c, now, connections, ports, heap, world)
-    sender.settle(c, now, connections, messages, bits, ports, heap, world)
+    sender.settle(c, now, connections, messages, ports, heap, world)
 
 
 @kernel
-def begin(flow, now, connections, messages, bits, params, flows, ports, heap, world):
+def begin(flow, now, connections, messages, params, flows, ports, heap, world):
     """Queue a message behind those of its connection."""
     c = flows[flow].connection
     k = connections[c]
@@ -183,7 +180,7 @@ def begin(flow, now, connections, messages, bits, params, flows, ports, heap, wo
     k.newest = flow
     k.total += m.packets
     world[0].messages += 1
-    sender.settle(c, now, connections, messages, bits, ports, heap, world)
+    sender.settle(c, now, connections, messages, ports, heap, world)
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 
 from simnet.errors import InputError
-from simnet.network.packet_level.settings import Settings
+from simnet.network.packet_level.port_settings import PortSettings
 from simnet.network.packet_level.state import CREDITS, DEVICE, NONE, PFC, PORT, SECOND
 from simnet.network.records import table
 from simnet.topology.topology import FABRIC_KINDS, Topology
@@ -11,7 +11,7 @@ from simnet.topology.topology import FABRIC_KINDS, Topology
 _FORWARDING = ("nvswitch", "pcie_switch", "cpu", "nic", "switch", "memory")
 
 
-def port_table(topology: Topology, settings: Settings) -> np.recarray:
+def port_table(topology: Topology, settings: PortSettings) -> np.recarray:
     """One row per link, idle."""
     ports = table(len(topology.links), PORT)
     ports.ps_per_byte = SECOND / topology.rates
@@ -40,7 +40,7 @@ def port_table(topology: Topology, settings: Settings) -> np.recarray:
     return ports
 
 
-def _set_losses(ports: np.recarray, topology: Topology, settings: Settings) -> None:
+def _set_losses(ports: np.recarray, topology: Topology, settings: PortSettings) -> None:
     """Have wires lose packets. Raises InputError where there is no such link."""
     if not settings.ports.losses:
         return
@@ -57,7 +57,7 @@ def _set_losses(ports: np.recarray, topology: Topology, settings: Settings) -> N
             ports[i].lose = loss.packet or 0
 
 
-def device_table(topology: Topology, settings: Settings) -> tuple[np.recarray, np.ndarray]:
+def device_table(topology: Topology, settings: PortSettings) -> tuple[np.recarray, np.ndarray]:
     """One row per device, and the egress ports of all devices, device by device."""
     devices = table(len(topology.devices), DEVICE)
     source = np.array([link.source for link in topology.links], np.int64)

@@ -55,7 +55,7 @@ def arrive(
     if packets[slot].kind != DATA:
         take_answer(
             slot, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records,
-            settings, feedback, heap, world, graphs, flows, successors, timers,
+            feedback, heap, world, graphs, flows, successors, timers,
         )  # fmt: skip
         return
     c = packets[slot].connection
@@ -88,7 +88,7 @@ def handle(
     pop(heap, world)
     grant = np.int64(-1)
     if kind == PULL:
-        grant = pulls.next_grant(port, now, connections, params, ports, packets, paths, settings, heap, world)
+        grant = pulls.next_grant(port, now, connections, params, ports, packets, paths, heap, world)
         if grant < 0:
             return
         port = np.int64(path_links[packets[grant].hop])
@@ -104,7 +104,7 @@ def handle(
     p = ports[port]
     if kind >= PORT_EVENTS:
         if (number - PORT_EVENTS * len(ports)) & 1 == DUE:
-            sender.settle(c, now, connections, messages, bits, ports, heap, world)
+            sender.settle(c, now, connections, messages, ports, heap, world)
         else:
             time_out(c, now, connections, messages, bits, paths, params, balancers, ports, heap, world)
     elif kind == PAUSE:
@@ -216,7 +216,7 @@ def advance(
                     connections[c].port, time, ports, devices, packets, connections, messages, bits, paths, params,
                     balancers, records, heap, world, graphs, flows, successors, timers,
                 )  # fmt: skip
-                begin(flow, time, connections, messages, bits, params, flows, ports, heap, world)
+                begin(flow, time, connections, messages, params, flows, ports, heap, world)
                 serve(
                     connections[c].port, time, ports, devices, packets, connections, messages, bits, paths, params,
                     balancers, records, heap, world, graphs, flows, successors, timers,

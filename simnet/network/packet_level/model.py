@@ -10,7 +10,7 @@ from simnet.errors import SimnetError
 from simnet.flow_graph import FlowGraph
 from simnet.network.connections import identity
 from simnet.network.model import STUCK, UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
-from simnet.network.packet_level import failures, kernel, statistics
+from simnet.network.packet_level import failures, kernel, settings, statistics
 from simnet.network.packet_level.fabric import device_table, port_table
 from simnet.network.packet_level.load_balancing import queue_pairs
 from simnet.network.packet_level.paths import Paths
@@ -24,7 +24,6 @@ from simnet.network.packet_level.state import (
     PACKET,
     PORT_EVENTS,
     SECOND,
-    SETTINGS,
     WORLD,
 )
 from simnet.network.policies import Policies
@@ -58,8 +57,9 @@ class PacketModel:
         Raises InputError where policies contradict each other.
         """
         self.next_time = math.inf
-        self.settings = Settings.of(policies or Policies())
-        self.settings.check()
+        self.classes = settings.settings_of(policies or Policies())  # of traffic, the network's own first
+        settings.check(self.classes)
+        self.port_settings = self.classes[0].ports
         self._topology = topology
         self._seed = seed
         self._router = Router(topology)
@@ -73,11 +73,11 @@ class PacketModel:
         self._world = table(1, WORLD)
         self._world.seed = hashing.keys(seed, 0)[()]
         self._world.free_packet = -1
-        self._world.int_hops = self.settings.int_hops
+        self._world.int_hops = self.port_settings.int_hops
         self._graphs = StartedGraphs(self._world, record)
-        self._ports = port_table(topology, self.settings)
+        self._ports = port_table(topology, self.port_settings)
         self._sampling = Sampling(self._world[0], len(self._ports), bins, probes)
-        self._devices, self._device_ports = device_table(topology, self.settings)
+        self._devices, self._device_ports = device_table(topology, self.port_settings)
         self._packets = table(0, PACKET)
         self._records = table(1, INT)
         self._more_packets(1024)
@@ -85,14 +85,13 @@ class PacketModel:
         self._connection_rows: dict = {}
         self._spread: dict[int, tuple[FlowGraph, FlowGraph]] = {}  # by identity of the first
         self._spread_graphs: dict[int, FlowGraph] = {}  # by number
-        self._routes = Paths(topology, seed, self.settings.balancer, self.settings.paths)
+        self._routes = Paths(topology, seed, [c.balancer for c in self.classes])
         self._routes.tell_switches(self._router, self._connections, self._world[0])
-        self._bits = np.zeros((0, 3, self.settings.words), np.uint64)
+        self._bits = np.zeros((0, 3, max(c.words for c in self.classes)), np.uint64)
         self._messages = table(0, MESSAGE)
-        self._params = self.settings.control_row()[None, :]
-        self._balancers = self.settings.balancer_row()[None, :]
-        self._settings_row = table(1, SETTINGS)
-        self.settings.fill(self._settings_row[0])
+        self._params = settings.control_rows(self.classes)
+        self._balancers = settings.balancer_rows(self.classes)
+        self._settings_row = self.port_settings.row()
         self._feedback = table(1, FEEDBACK)
         self._heap = np.zeros(1024, np.int64)
         self._number_bits()
@@ -104,7 +103,7 @@ class PacketModel:
         devices = np.asarray(devices, np.int64)
         flows = self._over_queue_pairs(flows)
         number = self._graphs.add(flows, devices, self._connect(flows, devices, communicator))
-        if self._record and self._routes.queue_pairs > 1:
+        if self._record and self.classes[flows.traffic_class].queue_pairs > 1:
             self._spread_graphs[number] = flows
         if len(self._graphs.flows) > len(self._messages):
             self._messages = grown(self._messages, len(self._graphs.flows))
@@ -143,32 +142,31 @@ class PacketModel:
         """See `model.NetworkModel.report`."""
         world, ports = self._world[0], self._ports
         columns = statistics.of_ports(ports, int(world.now))
-        settings = self.settings.describe()
         return NetworkReport(
             time=self._seconds(world.now),
             bytes=np.array(ports.bytes_out, np.float64),
             busy=np.array(ports.busy / SECOND),
             counts={name: int(world[name]) for name in ("events", "data_hops", "progress")},
             flows=self._recorded(),
-            settings=settings,
+            settings=settings.describe(self.classes),
             ports=columns,
             transport=statistics.of_connections(self._connections, world),
-            unused=statistics.never_acted(self.settings, ports),
+            unused=statistics.never_acted(self.port_settings, ports),
             **self._sampling.columns(ports, columns["queue_area"], int(world.now)),
         )
 
     def _over_queue_pairs(self, flows: FlowGraph) -> FlowGraph:
         """The graph with several connections in the place of each, where the load balancer asks for it."""
-        count = self._routes.queue_pairs
-        if count == 1:
+        chosen = self.classes[flows.traffic_class]
+        if chosen.queue_pairs == 1:
             return flows
         if id(flows) not in self._spread:
-            self._spread[id(flows)] = flows, queue_pairs.spread(flows, count, self.settings.balancer.messages)
+            self._spread[id(flows)] = flows, queue_pairs.spread(flows, chosen.queue_pairs, chosen.balancer.messages)
         return self._spread[id(flows)][1]
 
     def _recorded(self) -> dict[str, np.ndarray]:
         flows = self._graphs.recorded()
-        if self._routes.queue_pairs > 1:
+        if self._spread_graphs:
             flows = queue_pairs.gathered(flows, self._spread_graphs)
         return flows | {name: self._origin + flows[name] / SECOND for name in ("start", "end") if name in flows}
 
@@ -194,24 +192,26 @@ class PacketModel:
         rows.source, rows.destination = graph.source, graph.destination
         rows.delay = np.rint(graph.delay * SECOND)
         rows.cap = graph.rate_cap
-        self.settings.fill_connections(rows)
+        rows.params = rows.balancer_params = graph.traffic_class
+        self.classes[graph.traffic_class].fill_connections(rows)
         self._find_paths(rows, graph, devices, communicator)
         rows.port = rows.next_port
 
     def _find_paths(self, rows, graph: FlowGraph, devices: np.ndarray, communicator: int) -> None:
         """Give rows of connections their paths through the network as it is now."""
         source, destination = devices[graph.source], devices[graph.destination]
-        found = self._routes.find(self._router, source, destination, graph.channel, communicator)
+        number = graph.traffic_class
+        found = self._routes.find(self._router, source, destination, graph.channel, communicator, number)
         rows.first_path = found.first
         reachable = (found.there >= 0) & (found.back >= 0)
         first = self._routes.links[np.maximum(found.there, 0)]
-        rows.paths = np.where(reachable, np.where(first >= 0, self.settings.paths, 0), -1)
+        rows.paths = np.where(reachable, np.where(first >= 0, self.classes[number].paths, 0), -1)
         rows.next_port = np.where(reachable & (first >= 0), first, 0)
         self._cut_off |= not reachable.all()
         self._routes.mark_ends(rows, found.there)
-        self._time(rows, found.there, found.back)
+        self._time(rows, found.there, found.back, self.classes[number])
 
-    def _time(self, rows: np.recarray, there: np.ndarray, back: np.ndarray) -> None:
+    def _time(self, rows: np.recarray, there: np.ndarray, back: np.ndarray, chosen: Settings) -> None:
         """Line rate, base RTT (one full packet, its acknowledgement, no queues), timeout, access link of connections.
 
         The access link is the last one in the network, whose rate the receiver can grant to senders.
@@ -220,7 +220,7 @@ class PacketModel:
         fabric = np.array([link.kind in FABRIC_KINDS for link in self._topology.links])
         rtt, slowest = np.zeros(len(rows)), np.full(len(rows), np.inf)
         in_network = np.zeros(len(rows), bool)
-        for starts, sizes in ((there, rows.mtu + rows.header), (back, np.full(len(rows), self.settings.ack))):
+        for starts, sizes in ((there, rows.mtu + rows.header), (back, np.full(len(rows), chosen.ack))):
             for which, links in self._routes.along(starts):
                 rtt[which] += latencies[links] + sizes[which] / rates[links]
                 slowest[which] = np.minimum(slowest[which], rates[links])
@@ -230,7 +230,7 @@ class PacketModel:
                     in_network[which] |= fabric[links]
         new = (rows.base_rtt == 0.0) & (rtt > 0.0)  # what a detour adds is not unlearnt
         rows.line_rate[new], rows.base_rtt[new] = slowest[new], rtt[new]
-        rows.timeout[new] = [round(self.settings.timeout(t) * SECOND) for t in rtt[new].tolist()]
+        rows.timeout[new] = [round(chosen.timeout(t) * SECOND) for t in rtt[new].tolist()]
 
     # -- changes of links, and the end of the road -----------------------------------------------------------
 
@@ -337,8 +337,8 @@ class PacketModel:
         world.free_packet = before
         world.free_packets += rows - before
         self._packets = packets
-        if self.settings.int_hops:
-            records = table(rows * self.settings.int_hops, INT)
+        if world.int_hops:
+            records = table(rows * int(world.int_hops), INT)
             records[: len(self._records)] = self._records
             self._records = records
 

@@ -1,5 +1,6 @@
 """Paths of connections: rows of PATH, the links that they name, and the tables by which switches choose on the way."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from simnet import hashing
 from simnet.errors import InputError
 from simnet.network.load_balancing import rule_of
-from simnet.network.packet_level import load_balancing as balancers
+from simnet.network.packet_level import load_balancing as balancing
 from simnet.network.packet_level.load_balancing import conga, dragonfly, flowlet
 from simnet.network.packet_level.state import MEMORY, PATH
 from simnet.network.records import grown, table
@@ -31,32 +32,29 @@ class Found:
 class Paths:
     """All paths of a packet-level model. `links`: of path after path, each ended by -1; `rows`: PATH."""
 
-    def __init__(self, topology: Topology, seed: int, balancer: Params, count: int):
+    def __init__(self, topology: Topology, seed: int, balancers: Sequence[Params]):
+        """balancers: of every class of traffic."""
         self.topology = topology
         self.links = np.full(1024, -1, np.int32)
         self.rows = table(0, PATH)
         self.hops = np.zeros(1, np.int32)  # see `load_balancing.steer`
         self.memory = table(1, MEMORY)
-        self._seed, self._balancer, self.count = seed, balancer, count
+        self._seed, self._balancers = seed, tuple(balancers)
         self._links_used, self._rows_used = 1, 0
         self._is_switch = np.array([d.kind == "switch" for d in topology.devices])
         self._ends = np.array([(k.source, k.destination) for k in topology.links], np.int64).reshape(-1, 2)
         self._goal_of = np.full(len(topology.devices), -1, np.int64)
         self._groups: dragonfly.Groups | None = None
-        if isinstance(balancer, conga.Conga) and max(topology.tiers, default=0) > 2:
+        if self._any(conga.Conga) and max(topology.tiers, default=0) > 2:
             raise InputError("network.load_balancing: 'conga' knows two tiers of switches, this topology has more")
 
-    @property
-    def queue_pairs(self) -> int:
-        """Connections in the place of one of a flow graph."""
-        return getattr(self._balancer, "queue_pairs", 1)
-
-    def find(self, router: Router, source, destination, channel, communicator: int) -> Found:
+    def find(self, router: Router, source, destination, channel, communicator: int, traffic_class: int = 0) -> Found:
         """Find the paths of connections through the network as it is now. source, destination: device ids."""
-        turn = np.arange(len(source)) % self.queue_pairs
-        there = self._walk(router, source, destination, channel, communicator, turn)
-        back = self._walk(router, destination, source, channel, communicator, turn)
-        first = self._rows_used + 2 * self.count * np.arange(len(source))
+        balancer = self._balancers[traffic_class]
+        turn = np.arange(len(source)) % balancing.queue_pairs_of(balancer)
+        there = self._walk(balancer, router, source, destination, channel, communicator, turn)
+        back = self._walk(balancer, router, destination, source, channel, communicator, turn)
+        first = self._rows_used + 2 * balancing.paths_of(balancer) * np.arange(len(source))
         self._rows_used += 2 * there.size
         if self._rows_used > len(self.rows):
             self.rows = grown(self.rows, self._rows_used) if len(self.rows) else table(self._rows_used, PATH)
@@ -79,10 +77,11 @@ class Paths:
 
     def tell_switches(self, router: Router, connections: np.recarray, world: np.record) -> None:
         """Make the tables of next hops anew, for the network as it is now."""
-        code = balancers.code_of(self._balancer)
-        world.steered = code >= balancers.AT_SWITCHES
-        if code < balancers.AT_EVERY_SWITCH:
+        code = max(map(balancing.code_of, self._balancers))
+        world.steered = code >= balancing.AT_SWITCHES
+        if code < balancing.AT_EVERY_SWITCH:
             return
+        world.conga_class = 1 + next((i for i, b in enumerate(self._balancers) if isinstance(b, conga.Conga)), -1)
         attached = router.attachments()
         goals = np.unique(attached[attached >= 0])
         places, sets = router.next_hops(goals)
@@ -96,8 +95,8 @@ class Paths:
 
     def fit_memory(self, connections: np.recarray, world: np.record) -> None:
         """Make room for what switches remember of `connections`, and for CONGA's tables behind it, started anew."""
-        flowlets = flowlet.ROWS * len(connections) if isinstance(self._balancer, flowlet.Flowlet | conga.Conga) else 0
-        pairs = world.goals**2 * (world.lanes + 1) if isinstance(self._balancer, conga.Conga) else 0
+        flowlets = flowlet.ROWS * len(connections) if self._any(flowlet.Flowlet, conga.Conga) else 0
+        pairs = world.goals**2 * (world.lanes + 1) if self._any(conga.Conga) else 0
         if flowlets + pairs == 0 or (flowlets <= world.conga and flowlets + pairs <= len(self.memory)):
             return
         memory = table(flowlets + int(pairs), MEMORY)
@@ -120,24 +119,28 @@ class Paths:
             rows.exit[which[at_switch]] = starts[which[at_switch]] + step
             rows.goal[which[at_switch]] = self._goal_of[self._ends[links[at_switch], 1]]
 
+    def _any(self, *rows: type[Params]) -> bool:
+        return any(isinstance(balancer, rows) for balancer in self._balancers)
+
     # -- finding paths ------------------------------------------------------------------------------------------
 
-    def _walk(self, router: Router, source, destination, channel, communicator: int, turn) -> np.ndarray:
-        """Where `count` paths of every connection start in `links` [int64[connections, count]]; -1: none."""
-        starts = np.empty((len(source), self.count), np.int64)
+    def _walk(self, balancer, router: Router, source, destination, channel, communicator: int, turn) -> np.ndarray:
+        """Where the paths of every connection start in `links` [int64[connections, paths]]; -1: none."""
+        count = balancing.paths_of(balancer)
+        starts = np.empty((len(source), count), np.int64)
         keys = hashing.keys(self._seed, communicator, source, destination, channel)
-        step = max(_AT_ONCE // self.count, 1)
+        step = max(_AT_ONCE // count, 1)
         for first in range(0, len(source), step):
             part = slice(first, first + step)
-            entropy = turn[part, None] + np.arange(self.count)
+            entropy = turn[part, None] + np.arange(count)
             drawn = hashing.keys(self._seed, keys[part, None].view(np.int64), entropy)
             drawn = np.where(entropy == 0, keys[part, None], drawn)  # the first path is that of the flow-level model
-            routes = router.routes(source[part], destination[part], channel[part], drawn, rule=rule_of(self._balancer))
+            routes = router.routes(source[part], destination[part], channel[part], drawn, rule=rule_of(balancer))
             start, links = routes.start, routes.links.astype(np.int32)
-            if isinstance(self._balancer, dragonfly.Minimal | dragonfly.Valiant | dragonfly.Ugal):
-                start, links = self._over_groups(router, start, links, drawn)
+            if isinstance(balancer, dragonfly.Minimal | dragonfly.Valiant | dragonfly.Ugal):
+                start, links = self._over_groups(balancer, router, start, links, drawn)
             found = self._keep(start, links)
-            starts[part] = np.where(routes.reachable, found, -1).reshape(-1, self.count)
+            starts[part] = np.where(routes.reachable, found, -1).reshape(-1, count)
         return starts
 
     def _keep(self, start: np.ndarray, links: np.ndarray) -> np.ndarray:
@@ -151,20 +154,19 @@ class Paths:
         self.links[begin : self._links_used] = ended
         return begin + start[:-1] + np.arange(len(start) - 1)
 
-    def _over_groups(self, router: Router, start, links, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _over_groups(self, balancer, router: Router, start, links, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same routes with dragonfly paths between their first and last switch."""
         if self._groups is None or self._groups.usable is not router.usable:
             self._groups = dragonfly.Groups(self.topology, router.usable)
-        half = {dragonfly.Minimal: self.count, dragonfly.Valiant: 0}.get(
-            _row_of(self._balancer), max(self.count // 2, 1)
-        )
+        count = balancing.paths_of(balancer)
+        half = {dragonfly.Minimal: count, dragonfly.Valiant: 0}.get(_row_of(balancer), max(count // 2, 1))
         routes = []
         for i, key in enumerate((keys.ravel() >> np.uint64(1)).tolist()):
             route = links[start[i] : start[i + 1]].tolist()
             inside = [j for j, link in enumerate(route) if self._is_switch[self._ends[link, 0]]]
             if inside:
                 a, b = int(self._ends[route[inside[0]], 0]), int(self._ends[route[inside[-1]], 0])
-                by_group = self._groups.minimal if i % self.count < half else self._groups.valiant
+                by_group = self._groups.minimal if i % count < half else self._groups.valiant
                 between = by_group(a, b, key)
                 if between is not None:
                     route = [*route[: inside[0]], *between, *route[inside[-1] :]]
@@ -175,4 +177,4 @@ class Paths:
 
 def _row_of(balancer: Params) -> type[Params]:
     """The class of a row, also where `kind` was added to it."""
-    return balancers.LOAD_BALANCERS[balancers.name_of(balancer)]
+    return balancing.LOAD_BALANCERS[balancing.name_of(balancer)]

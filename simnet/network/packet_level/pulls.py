@@ -47,7 +47,7 @@ def request(c, now, connections, params, ports, heap, world):
 
 
 @kernel
-def next_grant(port, now, connections, params, ports, packets, paths, settings, heap, world):
+def next_grant(port, now, connections, params, ports, packets, paths, heap, world):
     """The pacer's turn at `now` [ps]: the packet that grants credit to the first in line, or -1."""
     p = ports[port]
     p.pull_armed = 0
@@ -60,7 +60,7 @@ def next_grant(port, now, connections, params, ports, packets, paths, settings, 
             continue
         slot = new_packet(packets, world)
         granted = np.int64(eqds.grant(k))
-        _fill(packets[slot], c, granted, now, connections, paths, settings)
+        _fill(packets[slot], c, granted, now, connections, paths)
         if _wants_credit(c, connections, params):
             _stand_in_line(c, connections, ports)
         packet = (k.mtu + k.header) * p.ps_per_byte
@@ -71,7 +71,7 @@ def next_grant(port, now, connections, params, ports, packets, paths, settings, 
 
 
 @kernel
-def _fill(p, c, granted, now, connections, paths, settings):
+def _fill(p, c, granted, now, connections, paths):
     k = connections[c]
     p.kind = CREDIT
     p.control = 1
@@ -83,7 +83,7 @@ def _fill(p, c, granted, now, connections, paths, settings):
     p.sequence = 0
     p.message = 0
     p.acknowledged = granted
-    p.bytes = settings[0].ack_size
+    p.bytes = k.ack_size
     p.ingress = -1
     p.sent = now
     p.entropy = granted % k.paths

@@ -34,7 +34,7 @@ def answer(slot, kind, c, connections, packets, paths, settings):
     """Turn a data packet into its ACK or NACK, on the way back over the path of the same entropy."""
     p, k = packets[slot], connections[c]
     p.kind = kind
-    p.bytes = settings[0].ack_size
+    p.bytes = k.ack_size
     p.control = settings[0].ack_priority
     p.echo = p.marked
     p.marked = 0

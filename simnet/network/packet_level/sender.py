@@ -76,14 +76,14 @@ def message_of(sequence, c, connections, messages):
 
 
 @kernel(inline=True)
-def wanted_state(c, now, connections, messages, bits):
+def wanted_state(c, now, connections, messages):
     """IDLE, WINDOW_FULL, PACED or IN_RING: what keeps a connection from sending at `now` [ps], if anything."""
     k = connections[c]
     if k.lost == 0 and k.next_sequence >= k.total:
         return IDLE
     if k.paths < 0:
         return WINDOW_FULL
-    if k.transport != GO_BACK_N and k.lost == 0 and k.next_sequence - k.unacknowledged >= 64 * bits.shape[2]:
+    if k.transport != GO_BACK_N and k.lost == 0 and k.next_sequence - k.unacknowledged > k.reorder:
         return WINDOW_FULL
     size = k.mtu + k.header
     if k.lost == 0:
@@ -107,10 +107,10 @@ def pace(c, connections):
 
 
 @kernel
-def settle(c, now, connections, messages, bits, ports, heap, world):
+def settle(c, now, connections, messages, ports, heap, world):
     """Put a connection where its state belongs: into the ring, or to wait for time or for acknowledgements."""
     pace(c, connections)
-    state = wanted_state(c, now, connections, messages, bits)
+    state = wanted_state(c, now, connections, messages)
     k = connections[c]
     if k.state == IN_RING:
         if state != IN_RING:

@@ -25,8 +25,8 @@ def pull(
         c = p.ring
         k = connections[c]
         congestion_control.before_send(k.control_kind, k, params[k.params], start * 1e-12)
-        if sender.wanted_state(c, start, connections, messages, bits) != IN_RING:
-            sender.settle(c, start, connections, messages, bits, ports, heap, world)
+        if sender.wanted_state(c, start, connections, messages) != IN_RING:
+            sender.settle(c, start, connections, messages, ports, heap, world)
             continue
         if p.lossless == CREDITS and p.credits < k.mtu + k.header:
             return False
@@ -38,7 +38,7 @@ def pull(
         transmit(slot, port, start, ports, packets, heap, world)
         if k.highest > before and k.message != message:
             release(message, True, np.float64(start), graphs, flows, successors, connections, timers, world)
-        sender.settle(c, start, connections, messages, bits, ports, heap, world)
+        sender.settle(c, start, connections, messages, ports, heap, world)
         return True
     return False
 

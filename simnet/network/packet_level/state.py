@@ -29,6 +29,7 @@ WORLD = np.dtype(
         ("goal_devices", "i8"),  # where those are listed
         ("lanes", "i8"),  # most uplinks of a leaf
         ("conga", "i8"),  # rows of `memory` before CONGA's
+        ("conga_class", "i8"),  # class of traffic that CONGA steers, plus 1; 0: none
         ("sample_next", "i8"),  # [ps] time of the next sample
         ("sample_port", "i8"),  # that it reads next
         ("sample_step", "i8"),  # [ps], 0: no samples
@@ -153,10 +154,8 @@ INT = np.dtype([("time", "f8"), ("bytes", "f8"), ("queue", "f8"), ("rate", "f8")
 
 SETTINGS = np.dtype(
     [
-        ("ack_size", "i8"),
         ("ack_priority", "i8"),  # 1: acknowledgements travel in the control class
         ("trim_size", "i8"),
-        ("duplicates", "i8"),  # packets acknowledged beyond a missing one that make it lost; 0: only a timeout does
     ],
     align=True,
 )
@@ -254,6 +253,8 @@ CONNECTION = np.dtype(
         ("rtt", "f8"),  # [s] last sample
         ("mtu", "f8"),  # payload of a full packet [bytes]
         ("header", "f8"),  # [bytes]
+        ("ack_size", "i4"),  # [bytes]
+        ("duplicates", "i4"),  # packets acknowledged beyond a missing one that make it lost; 0: only a timeout does
         ("sent_bytes", "f8"),
         ("resent_packets", "i8"),
         ("resent_bytes", "i8"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from simnet.network.packet_level.settings import Settings
+from simnet.network.packet_level.port_settings import PortSettings
 from simnet.network.packet_level.state import PFC, SECOND
 from simnet.units import SIZE
 
@@ -34,7 +34,7 @@ def of_connections(connections: np.recarray, world: np.record) -> dict[str, int]
     }
 
 
-def never_acted(settings: Settings, ports: np.recarray) -> list[str]:
+def never_acted(settings: PortSettings, ports: np.recarray) -> list[str]:
     """Sentences about settings of ports that made no difference to what has happened so far."""
     sentences = []
     marking = np.flatnonzero(ports.kmax > 0)

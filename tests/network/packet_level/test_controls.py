@@ -73,7 +73,7 @@ def incast(k: int, senders: list[int], size: float, chosen: Policies):
 def test_incast_of_15_takes_no_less_than_the_link_and_little_more(kind, above):
     model, _ = incast(4, range(1, 16), 2e6, policies(kind))
     sent = finish_all(model)[1:]
-    payload, header = model.settings.packets.payload, model.settings.header
+    payload, header = model.classes[0].payload, model.classes[0].header
     bound = 15 * (2e6 + np.ceil(2e6 / payload) * header) / B
     assert bound < sent.max() < (1 + above) * bound + 6e-6
     if kind == "eqds":
@@ -87,7 +87,7 @@ def test_incast_of_15_takes_no_less_than_the_link_and_little_more(kind, above):
 def test_incast_of_127(kind, above):
     model, _ = incast(8, range(1, 128), 2e6, policies(kind))
     sent = finish_all(model)[1:]
-    payload, header = model.settings.packets.payload, model.settings.header
+    payload, header = model.classes[0].payload, model.classes[0].header
     bound = 127 * (2e6 + np.ceil(2e6 / payload) * header) / B
     assert bound < sent.max() < (1 + above) * bound + 6e-6
     if kind == "eqds":
@@ -126,7 +126,7 @@ def test_mean_queue_after_the_first_quarter(chosen, mean):
 )
 def test_a_queue_of_a_few_packets_at_most(chosen, packets):
     model, link = incast(8, range(16, 48), 1e6, chosen)
-    assert mean_queue(model, link, 1e-3, 2.5e-3) < packets * model.settings.full_packet
+    assert mean_queue(model, link, 1e-3, 2.5e-3) < packets * model.classes[0].full_packet
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_hpcc_uses_95_percent_with_a_queue_below_a_packet_per_flow(n):
     before = int(model._ports[link].bytes_out)
     queue = mean_queue(model, link, 0.01, 0.015)
     assert (int(model._ports[link].bytes_out) - before) / (0.005 * B) == pytest.approx(0.95, abs=0.01)
-    assert queue < 0.25 * n * model.settings.full_packet
+    assert queue < 0.25 * n * model.classes[0].full_packet
 
 
 @pytest.mark.parametrize(("n", "gbps"), [(2, 4), (8, 1), (8, 2)])

@@ -62,6 +62,16 @@ def code_of(balancer: Params) -> int:
     return list(LOAD_BALANCERS).index(name_of(balancer))
 
 
+def paths_of(balancer: Params) -> int:
+    """Paths of a connection that its packets choose from."""
+    return getattr(balancer, "paths", 1)
+
+
+def queue_pairs_of(balancer: Params) -> int:
+    """Connections in the place of one of a flow graph."""
+    return getattr(balancer, "queue_pairs", 1)
+
+
 @kernel
 def choose(kind, c, k, params, paths, now, world):
     """Number of the path for the next packet of connection c (record `k`). now [s]."""
@@ -93,7 +103,22 @@ def on_feedback(kind, c, k, params, paths, event, path, marked, sequence, now, w
 
 @kernel
 def steer(slot, link, now, ports, packets, connections, balancers, paths, path_links, hops, memory, world):
-    """Egress port of a packet that has come over `link` to a switch, -1: none; by its path, or by the switch's choice.
+    """Egress port of a packet that has come over `link` to a switch, -1: none.
+
+    Where CONGA steers any class, the links between switches measure the packets of all classes.
+    """
+    port = _steered(slot, link, now, ports, packets, connections, balancers, paths, path_links, hops, memory, world)
+    packet, row = packets[slot], world[0].conga_class - 1
+    if row >= 0 and port >= 0 and packet.kind == DATA:
+        goal = connections[packet.connection].goal
+        if goal >= 0 and hops[ports[link].far * world[0].goals + goal] > 0:
+            conga.load(packet, port, balancers[row], now, ports)
+    return port
+
+
+@kernel
+def _steered(slot, link, now, ports, packets, connections, balancers, paths, path_links, hops, memory, world):
+    """The port by the packet's path, or by the switch's choice.
 
     `hops` holds tables of `routing.Router.next_hops`, then the device of every target. On the way through the fabric a
     packet stands before the last fabric link of its path, as far as `packet.hop` is concerned. now [ps].
@@ -139,8 +164,6 @@ def steer(slot, link, now, ports, packets, connections, balancers, paths, path_l
         port = drill.choose(packet, device, place, params, now, ports, hops, world)
     else:
         port = adaptive.choose(packet, device, place, params, now, ports, hops, world)
-    if kind == CONGA:
-        conga.load(packet, port, params, now, ports)
     leaving = ports[port].far == ports[path_links[k.exit]].far
     packet.hop = k.exit if leaving else k.exit - 1
     return port

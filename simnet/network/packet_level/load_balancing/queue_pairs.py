@@ -62,14 +62,16 @@ def spread(graph: FlowGraph, count: int, messages: str) -> FlowGraph:
 def gathered(columns: dict[str, np.ndarray], spread_graphs: dict[int, FlowGraph]) -> dict[str, np.ndarray]:
     """Recorded flows with the parts of a message in one row: their bytes, the first start, the last end.
 
-    columns: as `StartedGraphs.recorded` returns them; spread_graphs: what `spread` made, by number of the graph.
+    columns: as `StartedGraphs.recorded` returns them; spread_graphs: what `spread` made, by number of the graph; the
+    other graphs stay as they are.
     """
     if not columns:
         return columns
-    numbers, first = np.unique(columns["graph"], return_index=True)
-    wholes, offset = [], 0
-    for number in numbers[np.argsort(first)].tolist():
-        wholes.append(spread_graphs[number]._cache["whole"] + offset)
+    numbers, first, count = np.unique(columns["graph"], return_index=True, return_counts=True)
+    order, wholes, offset = np.argsort(first), [], 0
+    for number, flows in zip(numbers[order].tolist(), count[order].tolist()):
+        whole = spread_graphs[number]._cache["whole"] if number in spread_graphs else np.arange(flows)
+        wholes.append(whole + offset)
         offset = int(wholes[-1].max(initial=offset - 1)) + 1
     rows = np.flatnonzero(np.diff(np.concatenate(wholes), prepend=-1))
     merged = {name: column[rows] for name, column in columns.items()}

@@ -5,7 +5,7 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.network.packet_level import congestion_control as controls
-from simnet.network.packet_level.settings import Settings
+from simnet.network.packet_level.settings import check, describe, problems, settings_of
 from simnet.network.policies import Policies
 
 TABLE = controls.CONGESTION_CONTROLS
@@ -39,9 +39,9 @@ def test_a_row_is_found_again_however_it_was_made(kind):
 
 @pytest.mark.parametrize("kind", TABLE)
 def test_a_control_brings_its_transport_and_ports(kind):
-    settings = Settings.of(Policies(congestion_control={"kind": kind}))
-    settings.check()
-    told = settings.describe()
+    settings = settings_of(Policies(congestion_control={"kind": kind}))
+    check(settings)
+    told = describe(settings)
     brought = told["transport"], told["flow_control"], told["trimming"], told["marking"] != "none"
     assert brought == BROUGHT[kind]
 
@@ -78,24 +78,24 @@ def test_forms_of_dcqcn_fill_in_what_is_not_set():
 )
 def test_switches_that_cannot_do_what_a_control_needs_are_an_error(kind, ports, problem):
     with pytest.raises(InputError, match=problem):
-        Settings.of(Policies(congestion_control={"kind": kind}, ports=ports)).check()
+        check(settings_of(Policies(congestion_control={"kind": kind}, ports=ports)))
 
 
 def test_all_contradictions_are_told_at_once():
-    settings = Settings.of(
+    settings = settings_of(
         Policies(
             congestion_control={"kind": "hpcc"},
             transport={"kind": "trim_nack"},
             ports={"int_stamps": False, "buffer": "100B", "queue": "200B"},
         )
     )
-    keys = [".".join(keys) for keys, _ in settings.problems()]
-    assert keys == ["congestion_control.kind", "ports.queue", "ports.buffer", "transport.kind"]
+    keys = [".".join(keys) for keys, _ in problems(settings)]
+    assert keys == ["ports.queue", "ports.buffer", "congestion_control.kind", "transport.kind"]
     with pytest.raises(InputError) as error:
-        settings.check()
+        check(settings)
     assert [line.split(": ")[0] for line in str(error.value).splitlines()] == [f"network.{key}" for key in keys]
 
 
 def test_int_records_take_their_place_in_packets():
-    assert Settings.of(Policies(congestion_control={"kind": "hpcc"})).full_packet == 4096 + 64 + 42
-    assert Settings.of(Policies(congestion_control={"kind": "dctcp"})).full_packet == 4096 + 64
+    assert settings_of(Policies(congestion_control={"kind": "hpcc"}))[0].full_packet == 4096 + 64 + 42
+    assert settings_of(Policies(congestion_control={"kind": "dctcp"}))[0].full_packet == 4096 + 64

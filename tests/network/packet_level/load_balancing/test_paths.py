@@ -19,7 +19,7 @@ from tests.network.systems import fat_tree, leaf_spine
 
 def all_paths(topology, balancer, source, destination):
     count = getattr(balancer, "paths", 1)
-    paths = Paths(topology, 1, balancer, count)
+    paths = Paths(topology, 1, [balancer])
     n = len(source)
     found = paths.find(Router(topology), np.array(source), np.array(destination), np.zeros(n, np.int64), 0)
     result = []
@@ -66,7 +66,7 @@ def test_the_path_of_ecmp_is_that_of_the_flow_level():
     devices = np.array(topology.gpus)
     n = len(devices)
     graph = flow_graph(n, range(n), np.roll(range(n), 17), range(n), 1.0)
-    routes = ConnectionRouter(topology, 1, Ecmp()).routes(graph, devices, 0)
+    routes = ConnectionRouter(topology, 1, [Ecmp()]).routes(graph, devices, 0)
     for c, paths in enumerate(all_paths(topology, Ecmp(), devices, np.roll(devices, -0)[np.roll(range(n), 17)])):
         assert paths[0] == routes.links[routes.start[c] : routes.start[c + 1]].tolist()
 
@@ -112,8 +112,8 @@ def test_dragonfly_schemes_and_conga_say_where_they_do_not_fit():
     with pytest.raises(InputError, match="dragonfly"):
         Groups(fat_tree(4), np.ones(1000, bool))
     with pytest.raises(InputError, match="two tiers"):
-        Paths(fat_tree(4), 1, LOAD_BALANCERS["conga"](), 1)
-    Paths(leaf_spine(2, 2, 2), 1, LOAD_BALANCERS["conga"](), 1)
+        Paths(fat_tree(4), 1, [LOAD_BALANCERS["conga"]()])
+    Paths(leaf_spine(2, 2, 2), 1, [LOAD_BALANCERS["conga"]()])
 
 
 def test_an_unknown_way_of_pinning_is_refused():

@@ -98,7 +98,7 @@ def test_more_queue_pairs_fill_bins_more_evenly(queue_pairs, efficiency):
     hosts, router, found, used = hosts_of(topology), Router(topology), [], []
     source, target = np.repeat(hosts[:8], queue_pairs), np.repeat(hosts[8:], queue_pairs)
     for seed in range(600):
-        paths = Paths(topology, seed, EcmpQp(queue_pairs=queue_pairs), 1)
+        paths = Paths(topology, seed, [EcmpQp(queue_pairs=queue_pairs)])
         start = paths.find(router, source, target, np.zeros(len(source), int), 0).there
         load = np.bincount(paths.links[start + 1]) / queue_pairs
         found.append(1 / load.max())

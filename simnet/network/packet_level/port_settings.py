@@ -1,0 +1,190 @@
+"""What holds at ports, which all classes of traffic share: what the user sets, else what their controls bring."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from simnet.network.packet_level import congestion_control as controls
+from simnet.network.packet_level.parameters import REFERENCE_RATE, Control, Ecn, Packets, Pfc, Ports
+from simnet.network.packet_level.state import SETTINGS
+from simnet.network.records import table
+from simnet.units import RATE, SIZE
+
+_MOST_INT_HOPS = 10
+_BUFFER = 32 * 2**20  # [bytes] of a switch with 100 Gb/s ports: 16 MiB x rate / 50 Gb/s [HPCC]
+_XON_BELOW_XOFF = 3e3  # [bytes] [HPCC]
+
+
+def int_records(packets: Packets, control: Control) -> float:
+    """INT on a data packet of a control, and on its acknowledgement [bytes]."""
+    return packets.int_records if control.needs_int else 0
+
+
+@dataclass(frozen=True)
+class PortSettings:
+    """Settings of all ports. Each class of traffic has one of the `controls`, first the network's own; what it does not
+    bring comes from the next one that does. `contradictions` tells where two of them bring different things."""
+
+    ports: Ports
+    packets: Packets
+    controls: tuple[Control, ...]
+
+    # -- what holds ---------------------------------------------------------------------------------------
+
+    @property
+    def full_packet(self) -> float:
+        """The largest data packet on the wire [bytes]."""
+        return self.packets.payload + self.packets.header + self._int_records
+
+    @property
+    def ack(self) -> float:
+        """The largest acknowledgement [bytes]."""
+        return self.packets.ack + self._int_records
+
+    @property
+    def _int_records(self) -> float:
+        return max(int_records(self.packets, control) for control in self.controls)
+
+    @property
+    def int_hops(self) -> int:
+        """INT records kept per packet."""
+        return _MOST_INT_HOPS if any(control.needs_int for control in self.controls) else 0
+
+    @property
+    def pfc(self) -> Pfc | None:
+        """Pause settings of a lossless network, or None."""
+        if self.ports.lossless is False or self.ports.credits is not None:
+            return None
+        return self.ports.pfc or next((c.ports.pfc for c in self.controls if c.ports.pfc), None)
+
+    @property
+    def trimming(self) -> bool:
+        """True where switches trim."""
+        if self.ports.trimming is not None:
+            return self.ports.trimming
+        return any(control.ports.trimming is True for control in self.controls)
+
+    @property
+    def lossless(self) -> bool:
+        """True where pauses or credits hold senders back before a queue is full."""
+        return bool(self.pfc or self.link_credits(1.0, 0.0))
+
+    def describe(self) -> dict[str, str]:
+        """In words, for a result."""
+        marking = _marking_in_words(self.ports.ecn, None) if self.ports.ecn else None
+        brought = (_marking_in_words(c.ports.ecn, c.marking_bdps) for c in self.controls)
+        return {
+            "marking": marking or next((words for words in brought if words), "none"),
+            "flow_control": "pfc" if self.pfc else "credits" if self.link_credits(1.0, 0.0) else "none",
+            "trimming": "yes" if self.trimming else "no",
+        }
+
+    # -- what cannot hold ---------------------------------------------------------------------------------
+
+    def problems(self) -> list[tuple[tuple[str, ...], str]]:
+        """Where the user's settings contradict each other: the keys of one of them, and what is wrong."""
+        found = []
+        if self.ports.credits is not None and (self.ports.pfc or self.ports.lossless is False):
+            other = "pfc" if self.ports.pfc else "lossless: false"
+            found.append((("ports", "credits"), f"are a lossless link's flow control, against '{other}'; set one"))
+        for of in ("queue", "buffer", "credits"):
+            limit = getattr(self.ports, of)
+            if limit is not None and limit < self.full_packet:
+                sentence = f"holds {limit:g} B, less than a packet of {self.full_packet:g} B"
+                found.append((("ports", of), sentence))
+        return found
+
+    def contradictions(self, control: Control) -> Iterator[str]:
+        """What a control needs of ports otherwise than one before it, in words."""
+        before = self.controls[: self.controls.index(control)]
+        full = "ports.pfc, ports.credits or ports.lossless"
+        for needs_of, keys in ((self._marking_needed, "ports.ecn"), (self._full_queues_needed, full)):
+            needs, others = needs_of(control), {needs_of(other): other for other in reversed(before)}
+            others.pop(None, None)
+            if needs and others and needs not in others:
+                words, other = others.popitem()
+                yield (
+                    f"'{controls.name_of(control)}' brings {needs}, '{controls.name_of(other)}' {words}, "
+                    f"and all classes share the ports; say in network's {keys} what holds"
+                )
+
+    def _marking_needed(self, control: Control) -> str | None:
+        words = _marking_in_words(control.ports.ecn, control.marking_bdps)
+        return f"marking {words}" if words and self.ports.ecn is None else None
+
+    def _full_queues_needed(self, control: Control) -> str | None:
+        """What a control has switches do where queues are full, unless the user has said it."""
+        if self.ports.pfc or self.ports.credits is not None or self.ports.lossless is False:
+            return None
+        if control.link_credits:
+            return "credits"
+        trimming = control.ports.trimming and self.ports.trimming is None
+        return "pauses" if control.ports.pfc else "trimming" if trimming else None
+
+    # -- numbers ------------------------------------------------------------------------------------------
+
+    def row(self) -> np.recarray:
+        """What is the same for all packets, as a table of SETTINGS."""
+        row = table(1, SETTINGS)
+        row.ack_priority, row.trim_size = self.packets.ack_priority, self.packets.ack
+        return row
+
+    def marking(self, rate: float, base_rtt: float) -> tuple[int, int, float]:
+        """Kmin, Kmax [bytes] and Pmax of a link of `rate`; zeros: no marking."""
+        if self.ports.ecn:
+            return _thresholds(self.ports.ecn, rate)
+        for control in self.controls:
+            if control.ports.ecn:
+                return _thresholds(control.ports.ecn, rate)
+            if bdps := control.marking_bdps:
+                return round(bdps[0] * rate * base_rtt), max(round(bdps[1] * rate * base_rtt), 1), 1.0
+        return 0, 0, 0.0
+
+    def queue_limit(self, rate: float, base_rtt: float) -> int:
+        """Limit of a data queue [bytes]; 0: the shared buffer decides. Trimming queues hold one BDP [UET]."""
+        if self.ports.queue is not None:
+            return round(self.ports.queue)
+        return round(max(rate * base_rtt, 4 * self.full_packet)) if self.trimming else 0
+
+    def buffer(self, rate: float) -> int:
+        """Shared buffer of a switch whose fastest port has `rate` [bytes]."""
+        return round(_BUFFER * rate / REFERENCE_RATE if self.ports.buffer is None else self.ports.buffer)
+
+    def pause_thresholds(self, rate: float, latency: float) -> tuple[int, int, int]:
+        """XOFF (0: dynamic), XON (or how far below XOFF it is) and headroom of a link [bytes].
+
+        Headroom by default: what can arrive after XOFF is sent, two flights of the wire, one packet at each end that
+        cannot be stopped, and the pause frame itself (IEEE 802.1Q, annex N).
+        """
+        pfc = self.pfc or Pfc()
+        bound = 2 * rate * latency + 2 * self.full_packet + self.packets.ack
+        xoff = pfc.xoff or 0.0
+        xon = pfc.xon if pfc.xon is not None else max(xoff - _XON_BELOW_XOFF, 0.0) if xoff else _XON_BELOW_XOFF
+        return round(xoff), round(xon), round(bound if pfc.headroom is None else pfc.headroom)
+
+    def link_credits(self, rate: float, latency: float) -> int:
+        """Input buffer of a fabric link with InfiniBand's flow control [bytes]; 0: it has none."""
+        if self.ports.credits is not None:
+            return round(self.ports.credits)
+        other = self.ports.pfc or self.ports.lossless is False
+        brought = any(control.link_credits for control in self.controls)
+        return self.inner_buffer(rate, latency) if brought and not other else 0
+
+    def inner_buffer(self, rate: float, latency: float) -> int:
+        """Credits of a link inside a server [bytes]: what is under way on it, there and back, and a few packets."""
+        return round(2 * rate * latency + 4 * self.full_packet)
+
+
+def _thresholds(ecn: Ecn, rate: float) -> tuple[int, int, float]:
+    scale = rate / ecn.at if ecn.at else 1.0
+    return round(ecn.kmin * scale), max(round(ecn.kmax * scale), 1), ecn.pmax
+
+
+def _marking_in_words(ecn: Ecn | None, bdps: tuple[float, float] | None) -> str | None:
+    if ecn is None:
+        return f"{bdps[0]:g} to {bdps[1]:g} BDP, 1" if bdps else None
+    at = f" at {RATE.exact(ecn.at)}" if ecn.at else ""
+    if ecn.kmin == ecn.kmax:
+        return f"above {SIZE.exact(ecn.kmin)}{at}"
+    return f"{SIZE.exact(ecn.kmin)} to {SIZE.exact(ecn.kmax)}{at}, up to {ecn.pmax:.0%}"
