@@ -125,7 +125,8 @@ def leave_ingress(slot, time, ports, devices, packets, heap, world):
         up.after_xoff = 0
         device.pausing -= 1
         arrival = time + up.delay + np.int64(PAUSE_FRAME * up.ps_per_byte)
-        push(max(arrival, world[0].now), RESUME * len(ports) + ingress, heap, world)
+        up.frame = max(arrival, world[0].now, up.frame + 1)
+        push(up.frame, RESUME * len(ports) + ingress, heap, world)
 
 
 @kernel(inline=True)
@@ -244,4 +245,5 @@ def pause_if_full(link, now, ports, devices, heap, world):
         return
     p.pausing = 1
     devices[p.far].pausing += 1
-    push(now + p.delay + np.int64(PAUSE_FRAME * p.ps_per_byte), PAUSE * len(ports) + link, heap, world)
+    p.frame = max(now + p.delay + np.int64(PAUSE_FRAME * p.ps_per_byte), p.frame + 1)
+    push(p.frame, PAUSE * len(ports) + link, heap, world)

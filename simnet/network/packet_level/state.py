@@ -86,6 +86,7 @@ PORT = np.dtype(
         # what happens now and then
         ("woken", "i8"),  # [ps] for which a wake-up stands in the heap
         ("headroom", "i8"),
+        ("frame", "i8"),  # [ps] at which the last XOFF or XON comes to it, each later than the one before
         ("after_xoff", "i8"),  # [bytes] that have come since XOFF was sent
         ("credit_head", "i4"),  # credits on their way back, as a list of packets
         ("credit_tail", "i4"),
