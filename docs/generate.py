@@ -32,6 +32,7 @@ def page() -> str:
         "Names in brackets such as [HPCC] are sources; [models.md](models.md#network-model-packet) says which.",
         _section("The experiment", whole),
         _section("`network`", models["Network"]),
+        _section("Each of `network.classes`", models["TrafficClass"]),
         _section("Each of `network.changes`", models["Change"]),
         _section("Each of `jobs`", models["Job"]),
         _section("`output`", models["Output"]),

@@ -83,8 +83,8 @@ class PacketModel:
         self._more_packets(1024)
         self._connections, self._connected = table(0, CONNECTION), 0
         self._connection_rows: dict = {}
-        self._spread: dict[int, tuple[FlowGraph, FlowGraph]] = {}  # by identity of the first
-        self._spread_graphs: dict[int, FlowGraph] = {}  # by number
+        self._spread: dict[int, tuple[FlowGraph, queue_pairs.SpreadGraph]] = {}  # by identity of the first
+        self._spread_graphs: dict[int, queue_pairs.SpreadGraph] = {}  # by number
         self._routes = Paths(topology, seed, [c.balancer for c in self.classes])
         self._routes.tell_switches(self._router, self._connections, self._world[0])
         self._bits = np.zeros((0, 3, max(c.words for c in self.classes)), np.uint64)

@@ -35,8 +35,8 @@ def to_one(k: int, control: str, seeds: int = 1) -> dict[str, float]:
     found = []
     for seed in range(1, seeds + 1):
         started, _ = incast(fat_tree(k), range(1, n + 1), 2e6, policies(control), seed)
-        settings, arrived = started.model.settings, ends(started.model)
-        bound = n * (2e6 + np.ceil(2e6 / settings.packets.payload) * settings.header) / B
+        settings, arrived = started.model.classes[0], ends(started.model)
+        bound = n * (2e6 + np.ceil(2e6 / settings.payload) * settings.header) / B
         found.append((arrived.max() * 1e6, arrived.max() / bound, arrived.max() / arrived.min()))
     last, above, spread = np.mean(found, axis=0)
     return {"end of the last": last, "end of the last by the bound": above, "last by first": spread}

@@ -4,7 +4,7 @@ A connection becomes `queue_pairs` connections, each with its own path, sequence
 split evenly over them, and one has arrived when all its parts have; or each goes whole to the next queue pair.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -28,7 +28,14 @@ class EcmpQp(Params):
     )
 
 
-def spread(graph: FlowGraph, count: int, messages: str) -> FlowGraph:
+@dataclass(frozen=True, eq=False)
+class SpreadGraph(FlowGraph):
+    """A flow graph over queue pairs. whole [int64]: per flow, the flow of the graph before that it is (a part of)."""
+
+    whole: np.ndarray | None = None
+
+
+def spread(graph: FlowGraph, count: int, messages: str) -> SpreadGraph:
     """The graph with `count` connections in the place of each: c becomes c * count ... c * count + count - 1.
 
     split: flow f becomes parts f * count ... of equal size; what waited for f waits for all its parts, on the same
@@ -59,7 +66,7 @@ def spread(graph: FlowGraph, count: int, messages: str) -> FlowGraph:
     )  # fmt: skip
 
 
-def gathered(columns: dict[str, np.ndarray], spread_graphs: dict[int, FlowGraph]) -> dict[str, np.ndarray]:
+def gathered(columns: dict[str, np.ndarray], spread_graphs: dict[int, SpreadGraph]) -> dict[str, np.ndarray]:
     """Recorded flows with the parts of a message in one row: their bytes, the first start, the last end.
 
     columns: as `StartedGraphs.recorded` returns them; spread_graphs: what `spread` made, by number of the graph; the
@@ -70,7 +77,7 @@ def gathered(columns: dict[str, np.ndarray], spread_graphs: dict[int, FlowGraph]
     numbers, first, count = np.unique(columns["graph"], return_index=True, return_counts=True)
     order, wholes, offset = np.argsort(first), [], 0
     for number, flows in zip(numbers[order].tolist(), count[order].tolist()):
-        whole = spread_graphs[number]._cache["whole"] if number in spread_graphs else np.arange(flows)
+        whole = spread_graphs[number].whole if number in spread_graphs else np.arange(flows)
         wholes.append(whole + offset)
         offset = int(wholes[-1].max(initial=offset - 1)) + 1
     rows = np.flatnonzero(np.diff(np.concatenate(wholes), prepend=-1))
@@ -81,7 +88,7 @@ def gathered(columns: dict[str, np.ndarray], spread_graphs: dict[int, FlowGraph]
     return merged
 
 
-def _in_turn(graph: FlowGraph, columns, before, after, count: int) -> FlowGraph:
+def _in_turn(graph: FlowGraph, columns, before, after, count: int) -> SpreadGraph:
     order = np.argsort(graph.connection, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(graph.connection, minlength=graph.connections))[:-1]])
     turn = np.empty(graph.flows, np.int64)
@@ -92,13 +99,14 @@ def _in_turn(graph: FlowGraph, columns, before, after, count: int) -> FlowGraph:
     return _assembled(graph, columns, connection, graph.size, before[kept], after[kept], np.arange(graph.flows))
 
 
-def _assembled(graph: FlowGraph, columns, connection, size, before, after, whole) -> FlowGraph:
+def _assembled(graph: FlowGraph, columns, connection, size, before, after, whole) -> SpreadGraph:
     order = np.argsort(before, kind="stable")
     before, after = before[order], after[order]
     start = np.zeros(len(size) + 1, np.int32)
     np.cumsum(np.bincount(before, minlength=len(size)), out=start[1:])
-    return replace(
-        graph, **columns, connection=connection.astype(np.int32), size=np.asarray(size, np.float64),
+    changed = dict(
+        **columns, connection=connection.astype(np.int32), size=np.asarray(size, np.float64),
         successor_start=start, successors=after.astype(np.int32),
-        waits=np.bincount(after, minlength=len(size)).astype(np.int32), _cache={"whole": whole},
+        waits=np.bincount(after, minlength=len(size)).astype(np.int32), whole=whole,
     )  # fmt: skip
+    return SpreadGraph(**vars(graph) | changed)
