@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simnet.errors import InputError
-from simnet.topology.importers import hpcc, htsim, ibnetdiscover, nccl_xml, nvidia_smi
+from simnet.topology.importers import hpcc, htsim, ibnetdiscover, nccl_xml, nvidia_smi, slurm
 from simnet.topology.topology import Topology
 
 YAML = (".yaml", ".yml")
@@ -34,6 +34,7 @@ IMPORTERS = {
     "htsim": Importer(htsim.read, r"^\s*(?i:tiers)\s+\d", (".topo",)),
     "nvidia_smi": Importer(nvidia_smi.read, r"^(\x1b?\[[\d;]*m|\s)*GPU0(?![a-z:])", (".txt",)),
     "ibnetdiscover": Importer(ibnetdiscover.read, r'^\s*(Switch|Ca|Rt)\s+\d+\s+"[A-Z]-[0-9a-fA-F]+"', (".txt", ".out")),
+    "slurm": Importer(slurm.read, r"^\s*(?i:SwitchName|BlockName|BlockSizes)=", (".conf",)),
     "ns3": Importer(hpcc.read, r"\A(\s*#.*\n)*\s*\d+ +\d+ +\d+( +\d+)*\s*\n", (".txt",)),
 }
 """Formats by name."""

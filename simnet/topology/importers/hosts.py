@@ -7,7 +7,10 @@ from simnet.topology.topology import Topology
 
 
 class HostNode:
-    """A server from a file, of which every host is a copy. Raises InputError where it cannot hang behind a fabric."""
+    """A server from a file, of which every host is a copy. Raises InputError where it cannot hang behind a fabric.
+
+    rates [bytes/s]: of its NICs, in order; 0 where it does not say.
+    """
 
     def __init__(self, path: Path):
         # a file may name a builder, and builders take files
@@ -16,6 +19,7 @@ class HostNode:
         self.topology = TopologyFile(file=path).build()
         self.name = self.topology.name
         self.ports = self.topology.find("nic")
+        self.rates = [self.topology.devices[port].port_rate for port in self.ports]
         if self.topology.find("switch"):
             raise InputError(f"node: {self.name} has switches of its own, so it cannot hang behind a fabric")
         if not self.ports:
