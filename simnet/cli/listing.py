@@ -22,6 +22,7 @@ from simnet.topology.importers import IMPORTERS
 from simnet.units import COMPUTE_RATE, RATE, TIME
 from simnet.workload import MODELS, WORKLOADS
 from simnet.workload.collectives import ALGORITHMS, KINDS
+from simnet.workload.moe import SCHEDULES
 
 # what the descriptions of parameters name in brackets
 SOURCES = {
@@ -48,6 +49,7 @@ def parts() -> dict[str, dict[str, str]]:
         ),
         "Workloads (kind of a job's workload)": _sentences(WORKLOADS),
         "Networks (model of a data_parallel workload)": {name: _network(network) for name, network in MODELS.items()},
+        "MoE schedules (schedule of moe_layer and moe_model)": _sentences(SCHEDULES),
         "Placements (placement of a job), besides a list of GPUs": _sentences(PLACEMENTS),
         "Collectives": _sentences(KINDS),
         "Algorithms of collectives": {

@@ -17,7 +17,8 @@ DUMP = ROOT / ".." / "shared" / "data" / "topo" / "nccl_xml" / "oci_bm_gpu_h100.
 GPU_COUNTS = {
     "dgx1_v100_x4": 32, "dgx_a100_x4_rail": 32, "dragonfly_72": 72, "fat_tree_k8": 128, "hgx_h100_pair": 16,
     "leaf_spine_256": 256, "leaf_spine_h100_2to1": 128, "nvl72": 72, "nvl72_x2": 144, "oci_h100": 8,
-    "parm_32gpu_2080ti": 32, "parm_8gpu_pcie": 8, "torus_4x4x4": 64,
+    "parm_32gpu_2080ti": 32, "parm_32gpu_measured_copy": 32, "parm_32gpu_measured_link": 32, "parm_8gpu_pcie": 8,
+    "torus_4x4x4": 64,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from simnet.workload.models.data_parallel import DataParallel
 from simnet.workload.models.embedding import EmbeddingAllToAll
 from simnet.workload.models.flows import Flows
 from simnet.workload.models.moe_layer import MoeLayer
+from simnet.workload.models.moe_model import MoeModel
 from simnet.workload.models.networks import MODELS
 from simnet.workload.models.traffic import TrafficPattern
 
@@ -19,6 +20,7 @@ WORKLOADS: dict[str, type[Params]] = {
     "data_parallel": DataParallel,
     "embedding_all_to_all": EmbeddingAllToAll,
     "moe_layer": MoeLayer,
+    "moe_model": MoeModel,
     "traffic": TrafficPattern,
     "flows": Flows,
 }

@@ -57,23 +57,49 @@ class Transformer:
         return Layer(name="embedding", parameters=rows * self.hidden + extra, flops=0.0, activations=s * self.hidden)
 
     def _block(self, name: str, s: int) -> Layer:
-        """Attention and feed-forward network.
-
-        Parameters 2 h^2 (1 + g/a) + 2 h f (3 h f where gated) and biases and norms; FLOPs 4 s h^2 (1 + g/a) for the
-        projections, 4 s^2 h for scores and context (causal masks not deducted), 4 s h f (6 s h f) for the rest.
-        Activations s (9 h + 2 f) elements (3 f where gated): 34 s h bytes in 16 bits for f = 4 h, as attention
-        kernels today keep no s x s matrices.
-        """
-        h, f = self.hidden, self.ffn
-        projections = 2 * h * h + 2 * h * h * self.kv_heads // self.heads
-        matrices = 3 if self.gated else 2
-        small = 2 * h if self.gated else 9 * h + f  # two norms; or two layer norms of 2 h and biases of 4 h + f + h
+        """Attention and feed-forward network: 34 s h bytes of activations in 16 bits for f = 4 h."""
+        first, second = self.attention(s), self.feed_forward(s)
         return Layer(
             name=name,
-            parameters=projections + matrices * h * f + small,
-            flops=2.0 * s * (projections + matrices * h * f) + 4.0 * s * s * h,
-            activations=s * (9 * h + matrices * f),
+            parameters=first.parameters + second.parameters,
+            flops=first.flops + second.flops,
+            activations=first.activations + second.activations,
         )
+
+    def attention(self, s: int) -> Layer:
+        """The first half of a block, with its norm.
+
+        Parameters 2 h^2 (1 + g/a), biases and norm; FLOPs 4 s h^2 (1 + g/a) for the projections, 4 s^2 h for scores
+        and context (causal masks not deducted). Activations 6.5 s h: attention kernels today keep no s x s matrices.
+        """
+        h = self.hidden
+        projections = 2 * h * h + 2 * h * h * self.kv_heads // self.heads
+        return Layer(
+            name="attention",
+            parameters=projections + (h if self.gated else 6 * h),  # a norm; or a layer norm of 2 h and biases of 4 h
+            flops=2.0 * s * projections + 4.0 * s * s * h,
+            activations=s * 13 * h // 2,
+        )
+
+    def feed_forward(self, s: int) -> Layer:
+        """The second half of a block, with its norm.
+
+        Parameters 2 h f (3 h f where gated), biases and norm; FLOPs 4 s h f (6 s h f); activations s (2.5 h + 2 f)
+        (3 f).
+        """
+        h, f = self.hidden, self.ffn
+        weights = self.matrices * h * f
+        return Layer(
+            name="feed-forward",
+            parameters=weights + (h if self.gated else 3 * h + f),
+            flops=2.0 * s * weights,
+            activations=s * (5 * h + 2 * self.matrices * f) // 2,
+        )
+
+    @property
+    def matrices(self) -> int:
+        """Of a feed-forward network."""
+        return 3 if self.gated else 2
 
     def _output(self, s: int) -> Layer:
         h, v = self.hidden, self.vocabulary

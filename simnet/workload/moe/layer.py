@@ -2,7 +2,7 @@
 
 Notation of FSMoE (ASPLOS 2025, table 1): P ranks are N_EP x N_ESP; MP and ESP groups are consecutive ranks, an EP group
 has the ranks that are equal modulo N_ESP. The N_MP ranks of an MP group have the same B samples of L tokens of M
-elements. E experts of two GEMMs, (M, H) and (H, M), are dealt over the EP ranks, each cut into N_ESP shards. A token
+elements. E experts of two matrices, (M, H) and (H, M), are dealt over the EP ranks, each cut into N_ESP shards. A token
 goes to k experts, an expert takes T = k f B L / E tokens of every input, and sizes in bytes are
 
     X = B L M w     the input of a rank        Y = E T M w = k f X     its tokens, ordered by expert
@@ -25,7 +25,8 @@ class Layer:
     """The layer as its schedules see it.
 
     batch B, sequence L, hidden M, expert_hidden H, experts E, top_k k, capacity_factor f, model_parallel N_MP,
-    expert_sharding N_ESP, element w [bytes]. gemm_rate [FLOP/s] of the experts' GEMMs, None: the roofline of the GPU.
+    expert_sharding N_ESP, matrices of an expert (3: gated, as
+    Mixtral's), element w [bytes]. gemm_rate [FLOP/s] of the experts' GEMMs, None: the roofline of the GPU.
     launch [s]: of one communication kernel. chunks: of a pipelined schedule. calibration: what parm_auto chooses by.
     Raises InputError where the numbers do not go together.
     """
@@ -40,6 +41,7 @@ class Layer:
     capacity_factor: float = 1.2
     model_parallel: int = 1
     expert_sharding: int = 1
+    matrices: int = 2
     element: int = 4
     gemm_rate: float | None = None
     launch: float = 0.0
@@ -130,9 +132,9 @@ class Layer:
     def expert_work(self, tokens: np.ndarray) -> dict[str, np.ndarray]:
         """The shards of a rank's experts on `tokens` tokens (by rank); weights and activations are moved once."""
         width = self.expert_hidden / self.expert_sharding
-        moved = self.element * tokens * (2 * self.hidden + 2 * width)
+        moved = self.element * tokens * (2 * self.hidden + self.matrices * width)
         return {
-            "flops": 4.0 * tokens * self.hidden * width,
+            "flops": 2.0 * self.matrices * tokens * self.hidden * width,
             "memory": moved + self.element * self.weights,
         }
 
@@ -140,7 +142,7 @@ class Layer:
     def weights(self) -> float:
         """Elements of the expert shards of a rank."""
         local = self.experts // self.expert_parallel
-        return local * 2.0 * self.hidden * self.expert_hidden / self.expert_sharding
+        return float(local * self.matrices) * self.hidden * self.expert_hidden / self.expert_sharding
 
 
 def _consecutive(ranks: int, size: int) -> Groups:

@@ -13,16 +13,21 @@ from simnet.workload.traffic import Traffic
 Step = list[int]  # the task of every rank
 
 
-class Steps:
+class LayerSteps:
     """Adds steps to `tasks`, each after the last one, or `after` others where that is said.
 
-    prefix: begins the names of all steps, such as 'layer 3 '.
+    tokens: of the layer that is being written. prefix: begins the names of its steps, such as 'layer 3 '.
     """
 
-    def __init__(self, tasks: TaskGraphBuilder, prefix: str = "", last: Step | None = None):
+    def __init__(self, tasks: TaskGraphBuilder, tokens: Tokens, prefix: str = ""):
         self.tasks = tasks
-        self.prefix = prefix
-        self.last = last
+        self.last: Step | None = None
+        self._flows: dict[tuple, Traffic] = {}  # of SAA: passes and layers share what they send alike
+        self.enter(tokens, prefix)
+
+    def enter(self, tokens: Tokens, prefix: str = "") -> None:
+        """Go on with another layer, or other tokens."""
+        self.tokens, self.layer, self.prefix = tokens, tokens.layer, prefix
 
     def compute(self, name: str, work: dict[str, float | np.ndarray], after: Sequence[Step] | None = None) -> Step:
         """A kernel on every rank: `work` has flops and memory, or a duration, of all ranks alike or by rank."""
@@ -53,20 +58,12 @@ class Steps:
         steps = after if after is not None else [] if self.last is None else [self.last]
         return list(zip(*steps)) if steps else [()] * self.tasks.ranks
 
-
-class LayerSteps(Steps):
-    """The steps that schedules of an MoE layer are made of; `layer` and `sent` say how large they are."""
-
-    def __init__(self, tasks: TaskGraphBuilder, tokens: Tokens, prefix: str = "", last: Step | None = None):
-        super().__init__(tasks, prefix, last)
-        self.tokens = tokens
-        self.layer = tokens.layer
-        self._flows: dict[bytes, Traffic] = {}  # of SAA: the passes share what they send alike
+    # -- the steps of an MoE layer ------------------------------------------------------------------------------
 
     def gate(self, tokens: float, times: int = 1) -> Step:
         """Scores of tokens [per rank], `times` as much work in the backward pass."""
         work = {key: times * amount for key, amount in self.layer.gate(tokens).items()}
-        return self.compute("gate" + _direction(times), work)
+        return self.compute("gate" + direction(times), work)
 
     def move(self, name: str, *sizes: float | np.ndarray) -> Step:
         """Reads and writes of so many bytes [per rank, or of all ranks alike] in the GPU's memory."""
@@ -77,7 +74,7 @@ class LayerSteps(Steps):
         work = {key: times * amount for key, amount in self.layer.expert_work(tokens).items()}
         if self.layer.gemm_rate is not None:
             work = {"duration": work["flops"] / self.layer.gemm_rate}
-        return self.compute("experts" + _direction(times), work, after)
+        return self.compute("experts" + direction(times), work, after)
 
     def all_gather(self, name: str, groups: Groups, gathered: float | np.ndarray) -> Step | None:
         """All-gather of so many bytes [of all groups alike, or by group]; nothing for groups of one."""
@@ -113,7 +110,7 @@ class LayerSteps(Steps):
     def saa(self, name: str, matrix: np.ndarray) -> Step:
         """All-to-all among all ranks and, at the same time, the all-gather of its sums in the MP groups."""
         layer = self.layer
-        key = matrix.tobytes()
+        key = (matrix.tobytes(), layer.model_parallel, layer.expert_sharding, layer.launch)
         if key not in self._flows:
             self._flows[key] = saa(matrix, layer.model_parallel, layer.expert_sharding, layer.launch)
         flows = self._flows[key]
@@ -134,5 +131,6 @@ def largest_buffer(matrix: np.ndarray) -> float:
     return float(max(matrix.sum(axis=0).max(), matrix.sum(axis=1).max()))
 
 
-def _direction(times: int) -> str:
+def direction(times: int) -> str:
+    """What the names of steps end with that do `times` the forward work."""
     return "" if times == 1 else " backward"

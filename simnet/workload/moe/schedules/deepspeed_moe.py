@@ -13,6 +13,7 @@ import numpy as np
 from simnet.workload.moe.calibration import Calibration
 from simnet.workload.moe.layer import Layer
 from simnet.workload.moe.steps import LayerSteps
+from simnet.workload.moe.tokens import Tokens
 from simnet.workload.training import BACKWARD
 
 
@@ -55,9 +56,9 @@ def traffic_of(layer: Layer, matrix: np.ndarray) -> tuple[float, np.ndarray, np.
     return layer.expert_sharding * layer.input_size, sent, received
 
 
-def dropped(steps: LayerSteps) -> float:
+def dropped(tokens: Tokens) -> float:
     """Choices of tokens that found their expert full."""
-    return steps.tokens.dropped(steps.tokens.gathered(), steps.layer.model_parallel)
+    return tokens.dropped(tokens.gathered(), tokens.layer.model_parallel)
 
 
 def communication_time(layer: Layer, cost: Calibration) -> float:
@@ -77,5 +78,5 @@ def activations(layer: Layer) -> float:
 
 
 def hidden_layer(layer: Layer, model_parallel: int) -> float:
-    """Bytes of a rank's hidden activations, before and after the nonlinearity: 2 k f B L H w / N_MP."""
-    return 2 * layer.ordered_size * layer.expert_hidden / layer.hidden / model_parallel
+    """Bytes of a rank's hidden activations, before and after the nonlinearity: 2 k f B L H w / N_MP (3 where gated)."""
+    return layer.matrices * layer.ordered_size * layer.expert_hidden / layer.hidden / model_parallel

@@ -8,6 +8,7 @@ from simnet.workload.moe.calibration import Calibration
 from simnet.workload.moe.layer import Layer
 from simnet.workload.moe.schedules import parm_s1, parm_s2
 from simnet.workload.moe.steps import LayerSteps
+from simnet.workload.moe.tokens import Tokens
 
 _CHOICES = {"parm_s1": parm_s1, "parm_s2": parm_s2}
 
@@ -28,9 +29,9 @@ def backward(steps: LayerSteps) -> None:
     _CHOICES[choose(steps.layer)].backward(steps)
 
 
-def dropped(steps: LayerSteps) -> float:
+def dropped(tokens: Tokens) -> float:
     """Choices of tokens that found their expert full."""
-    return _CHOICES[choose(steps.layer)].dropped(steps)
+    return _CHOICES[choose(tokens.layer)].dropped(tokens)
 
 
 def note(layer: Layer) -> str:

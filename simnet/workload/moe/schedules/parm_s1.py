@@ -14,6 +14,7 @@ from simnet.workload.moe.calibration import Calibration
 from simnet.workload.moe.layer import Layer
 from simnet.workload.moe.schedules.deepspeed_moe import hidden_layer
 from simnet.workload.moe.steps import LayerSteps
+from simnet.workload.moe.tokens import Tokens
 from simnet.workload.training import BACKWARD
 
 
@@ -53,9 +54,9 @@ def copies(layer: Layer, sent: np.ndarray) -> tuple[np.ndarray, ...]:
     return (sent / layer.expert_sharding, sent) if layer.expert_sharding > 1 else ()
 
 
-def dropped(steps: LayerSteps) -> float:
+def dropped(tokens: Tokens) -> float:
     """Choices of tokens that found their expert full."""
-    return steps.tokens.dropped(steps.tokens.paused(), 1)
+    return tokens.dropped(tokens.paused(), 1)
 
 
 def communication_time(layer: Layer, cost: Calibration) -> float:

@@ -17,6 +17,7 @@ from simnet.workload.moe.layer import Layer
 from simnet.workload.moe.schedules.deepspeed_moe import hidden_layer
 from simnet.workload.moe.schedules.parm_s1 import copies, fused_matrix
 from simnet.workload.moe.steps import LayerSteps
+from simnet.workload.moe.tokens import Tokens
 from simnet.workload.training import BACKWARD
 
 Gather = Callable[[LayerSteps, str, np.ndarray, np.ndarray], None]
@@ -56,9 +57,9 @@ def backward(steps: LayerSteps, gather: Gather = simultaneous) -> None:
     steps.gate(layer.tokens, BACKWARD)
 
 
-def dropped(steps: LayerSteps) -> float:
+def dropped(tokens: Tokens) -> float:
     """Choices of tokens that found their expert full."""
-    return steps.tokens.dropped(steps.tokens.whole(), steps.layer.model_parallel)
+    return tokens.dropped(tokens.whole(), tokens.layer.model_parallel)
 
 
 def communication_time(layer: Layer, cost: Calibration) -> float:
