@@ -99,7 +99,7 @@ GPUS: dict[str, Gpu] = {
         117, 234, 467.8, 935.6, 102.6, 1792, 0.821, 5, 0, "", "[AIC]; fp32, tf32 [recall]; 384 TFLOP/s [AIC]"
     ),
     "mi250x": _gpu(47.9, 0, 383, 0, 128, 3280, 0.6, 4, 7, "xgmi_mi200", f"[MLE-ACC][MLE-NET], both dies; {_ASSUMED}"),
-    "mi250x_gcd": _gpu(23.95, 0, 191.5, 0, 64, 1640, 0.6, 4, 8, "xgmi_mi200", f"half an mi250x; links [recall]"),
+    "mi250x_gcd": _gpu(23.95, 0, 191.5, 0, 64, 1640, 0.6, 4, 8, "xgmi_mi200", "half an mi250x; links [recall]"),
     "mi300x": _gpu(163.4, 653.7, 1300, 2600, 192, 5300, 0.514, 5, 7, "xgmi_mi300", "[MLE-ACC]; 668 of 1300 [MLE-ACC]"),
     "mi325x": _gpu(
         163, 653.7, 1300, 2600, 256, 6000, 0.604, 5, 7, "xgmi_mi300", "[MLE-ACC], tf32 [recall]; 785 of 1300 TFLOP/s"

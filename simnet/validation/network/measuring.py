@@ -36,20 +36,23 @@ def mean_queue(model: PacketModel, link: int, begin: float, end: float) -> float
 
 
 def queue_trace(model: PacketModel, link: int, begin: float, end: float, step: float) -> np.ndarray:
-    """A port's data queue [bytes] in intervals of `step` from `begin` to `end` [s], mean by mean."""
-    areas = []
+    """A port's data queue [bytes] from `begin` to `end` [s]: means over intervals of `step`."""
+    seen = []
     for time in np.arange(begin, end, step):
         run_to(model, time)
-        areas.append(model.report().ports["queue_area"][link])
-    return np.diff(areas) / step
+        report = model.report()
+        seen.append((report.time, report.ports["queue_area"][link]))
+    times, areas = np.array(seen).T
+    return np.diff(areas) / np.diff(times)
 
 
 def sent(model: PacketModel, links, begin: float, end: float) -> np.ndarray:
     """Bytes on the wire of some links per second from `begin` to `end` [s]."""
     run_to(model, begin)
-    before = model.report().bytes[links]
+    before = model.report()
     run_to(model, end)
-    return (model.report().bytes[links] - before) / (end - begin)
+    after = model.report()
+    return (after.bytes[links] - before.bytes[links]) / (after.time - before.time)
 
 
 def jain(shares: np.ndarray) -> float:

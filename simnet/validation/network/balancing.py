@@ -1,0 +1,186 @@
+"""Load balancing: what hashes and rules leave of a fat tree, ends of sprayed permutations, dragonflies at their worst."""
+
+import math
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from simnet.flow_graph import FlowGraph
+from simnet.network.flow_level.model import FlowModel
+from simnet.network.model import LinkChange
+from simnet.network.policies import Policies
+from simnet.topology.builders.dragonfly import Dragonfly
+from simnet.topology.builders.leaf_spine import LeafSpine
+from simnet.topology.topology import Topology
+from simnet.validation.cases import Case
+from simnet.validation.network.figures import Figure, of_run
+from simnet.validation.network.measuring import ends, run_to
+from simnet.validation.network.systems import ENDLESS, B, Started, fat_tree, flows, permutation, policies
+
+# -- paths alone --------------------------------------------------------------------------------------------
+
+
+def fluid_rates(topology: Topology, graph: FlowGraph, balancer: dict, seed: int = 1) -> np.ndarray:
+    """Part of the line rate at which every link carries what the flow-level model sends over it."""
+    then = 1e-3
+    nothing_changes = [LinkChange(then, 0, topology.links[0].rate)]  # but the model books up to then
+    model = FlowModel(topology, seed, policies=Policies(load_balancing=balancer), changes=nothing_changes)
+    model.start(graph, np.array(topology.gpus), 0, 0.0)
+    model.advance(then)
+    return model.report().bytes / then / B
+
+
+def permutation_rates(k: int, balancer: dict, seeds: int) -> dict[str, float]:
+    """Max-min rates of random permutations on a k-ary fat tree, as parts of the line rate."""
+    topology = fat_tree(k)
+    hosts, found = np.array(topology.gpus), []
+    up = [next(i for i, link in enumerate(topology.links) if link.source == gpu) for gpu in hosts]
+    for seed in range(seeds):
+        graph = flows(range(len(hosts)), permutation(len(hosts), seed), ENDLESS)
+        found.append(fluid_rates(topology, graph, balancer, seed)[up])
+    return {"mean rate": np.mean(found), "slowest rate": np.min(found, axis=1).mean()}
+
+
+def shifts(k: int) -> dict[str, float]:
+    """The slowest flow of all shifts of the hosts of a k-ary fat tree under D-mod-k, as a part of the line rate."""
+    topology = fat_tree(k)
+    hosts, slowest = np.array(topology.gpus), math.inf
+    for shift in range(1, len(hosts)):
+        graph = flows(range(len(hosts)), np.roll(np.arange(len(hosts)), -shift), ENDLESS)
+        rates = fluid_rates(topology, graph, {"kind": "d_mod_k"})
+        slowest = min(slowest, rates[rates > 0].min())
+    return {"slowest rate": slowest}
+
+
+def bins(queue_pairs: int, seeds: int) -> dict[str, float]:
+    """8 flows over 8 uplinks: mean of 1 / packets on the fullest, and the part of the uplinks that carry any.
+
+    Packets of a queue pair take one path, so one packet of each shows where it goes.
+    """
+    topology = LeafSpine(leaves=2, spines=8, ports_per_leaf=8, link_rate="100Gbps").build()
+    leaf = next(d for d, device in enumerate(topology.devices) if device.name == "leaf0")
+    up = [
+        i for i, link in enumerate(topology.links)
+        if link.source == leaf and topology.devices[link.destination].kind == "switch"
+    ]  # fmt: skip
+    found = []
+    for seed in range(seeds):
+        chosen = Policies(
+            congestion_control={"kind": "none"}, load_balancing={"kind": "ecmp_qp", "queue_pairs": queue_pairs}
+        )
+        started = Started(topology, flows(range(8), range(8, 16), 4096 * queue_pairs), chosen, seed)
+        ends(started.model)
+        load = started.model.report().ports["packets"][up] / queue_pairs
+        found.append((1 / load.max(), np.mean(load > 0)))
+    efficiency, used = np.mean(found, axis=0)
+    return {"completion efficiency": efficiency, "uplinks in use": used}
+
+
+def _paths() -> Iterator[Case]:
+    computed = "max-min rates of random permutations, computed"
+    for k, kind, balancer, seeds, mean, slowest in (
+        (4, "ecmp", {"kind": "ecmp"}, 80, 0.588, 1 / 2.6),
+        (8, "ecmp", {"kind": "ecmp"}, 20, 0.477, 1 / 4.4),
+        (8, "ecmp, one seed", {"kind": "ecmp", "hash": "shared"}, 20, 0.306, None),
+        (8, "d_mod_k", {"kind": "d_mod_k"}, 20, 0.610, None),
+    ):
+        figures = [Figure("mean rate", "line rates", mean, 0.05)]
+        if slowest:
+            figures.append(Figure("slowest rate", "line rates", slowest))
+        simulate = partial(permutation_rates, k, balancer, seeds)
+        yield from of_run(f"permutations, {kind}, k = {k}", simulate, computed, *figures)
+    for k in (4, 8):
+        yield from of_run(
+            f"all shifts, d_mod_k, k = {k}", partial(shifts, k), "D-mod-k carries every shift at line rate",
+            Figure("slowest rate", "line rates", 1.0, 1e-6),
+        )  # fmt: skip
+    for queue_pairs, efficiency in ((1, 0.413), (2, 0.498), (4, 0.584)):
+        figures = [Figure("completion efficiency", "x", efficiency, 0.05)]
+        if queue_pairs == 1:
+            figures.append(Figure("uplinks in use", "x", 1 - (7 / 8) ** 8, 0.03))
+        yield from of_run(
+            f"8 flows on 8 uplinks, {queue_pairs} queue pairs", partial(bins, queue_pairs, 400),
+            "balls in bins: E[1 / fullest], 1 - (1 - 1 / m)^m", *figures,
+        )  # fmt: skip
+
+
+# -- permutations of packets ----------------------------------------------------------------------------------
+
+
+def permutation_ends(k: int, control: str, balancer: str, **others) -> dict[str, float]:
+    """Ends of a permutation of 2 MB on a k-ary fat tree [us]."""
+    n = k**3 // 4
+    graph = flows(range(n), permutation(n, 5), 2e6)
+    arrived = ends(Started(fat_tree(k), graph, policies(control, balancer, **others)).model)
+    return {"mean": arrived.mean() * 1e6, "last": arrived.max() * 1e6}
+
+
+def _permutations() -> Iterator[Case]:
+    shipped = "uet-htsim 40ccb05, validate_load_balancing_snd.out and own runs"
+    wire = {"payload": "4086B"}
+    for balancer, mean, last, tolerance in (
+        ("reps", None, 208.2, 0.05), ("entropy_bitmap", None, 200.5, 0.05), ("spray", None, 212.8, 0.05),
+        ("ecmp", 406.0, 928.4, 0.15), ("adaptive", 189.4, 198.4, 0.05),
+    ):  # fmt: skip
+        figures = [Figure("last", "us", last, tolerance)]
+        if mean:
+            figures.append(Figure("mean", "us", mean, 0.05))
+        yield from of_run(
+            f"permutation of 1,024, nscc, {balancer}",
+            partial(permutation_ends, 16, "nscc", balancer, packets=wire), shipped, *figures, slow=True,
+        )  # fmt: skip
+    pauses = {"pfc": {"xoff": "64kB", "xon": "44kB"}}
+    for name, balancer, transport, mean, last in (
+        ("go-back-N, ecmp", "ecmp", None, 522.0, 1159.0),
+        ("go-back-N, adaptive", "adaptive", None, 513.0, 1025.0),
+        ("64 packets of reordering, adaptive", "adaptive", {"kind": "go_back_n", "reorder_window": 64}, 197.0, 260.0),
+    ):
+        simulate = partial(
+            permutation_ends, 16, "none", balancer, ports=pauses, packets={"payload": "4000B", "header": "0B"},
+            **({"transport": transport} if transport else {}),
+        )  # fmt: skip
+        yield from of_run(
+            f"permutation of 1,024, line rate, {name}", simulate, "uet-htsim 40ccb05, own runs",
+            Figure("mean", "us", mean, 0.15), Figure("last", "us", last), slow=True,
+        )  # fmt: skip
+
+
+# -- dragonfly ------------------------------------------------------------------------------------------------
+
+
+def dragonfly(balancer: str, **params) -> dict[str, float]:
+    """Every host of a group sends to the next group: goodput on the wire by line rate, from 100 to 250 us.
+
+    19 groups of 6 routers with 3 hosts and 3 global links each.
+    """
+    topology = Dragonfly(routers_per_group=6, ports_per_router=3, global_links=3, link_rate="100Gbps").build()
+    hosts = np.arange(342)
+    chosen = Policies(
+        congestion_control={"kind": "fixed_window", "bdps": 4}, load_balancing={"kind": balancer, **params},
+        transport={"kind": "selective_repeat"}, ports={"lossless": False, "buffer": "1GB"},
+    )  # fmt: skip
+    model = Started(topology, flows(hosts, (hosts + 18) % 342, 50e6), chosen).model
+    run_to(model, 100e-6)
+    before = model.report()
+    run_to(model, 250e-6)
+    after = model.report()
+    packets = after.counts["progress"] - before.counts["progress"]
+    return {"rate": packets * 4160 / 342 / (after.time - before.time) / B}
+
+
+def _dragonfly() -> Iterator[Case]:
+    for name, balancer, params, rate in (
+        ("minimal", "minimal", {}, 1 / 18), ("valiant", "valiant", {}, 0.5),
+        ("ugal, global view", "ugal", {"view": "global"}, 0.5), ("ugal, local view", "ugal", {"view": "local"}, 0.5),
+    ):  # fmt: skip
+        yield from of_run(
+            f"dragonfly at its worst, {name}", partial(dragonfly, balancer, **params),
+            "Kim et al. 2008: minimal 1 / (a p), Valiant and UGAL near 1/2",
+            Figure("rate", "line rates", rate, 0.1),
+        )  # fmt: skip
+
+
+def cases() -> list[Case]:
+    """All figures of this module."""
+    return [*_paths(), *_permutations(), *_dragonfly()]
