@@ -263,6 +263,58 @@ def test_a_missing_route_is_an_error(command, tmp_path):
     assert shown.err == "there is no path from a to b\n"
 
 
+def test_what_the_file_does_not_say_may_be_set(command, tmp_path):
+    path = tmp_path / "topo.txt"
+    path.write_text("GPU0 GPU1\nGPU0 X NV18\nGPU1 NV18 X\n")
+    shown = command("topology", "show", path, "--set", "gpu=b200_sxm")
+    assert "900 GB/s" in shown.out
+    assert command("topology", "show", "dgx_a100", "--set", "gpus=2").out.startswith("dgx_a100: 2 GPUs")
+    wrong = command("topology", "show", path, "--set", "gpu=b200")
+    assert wrong.code == 2
+    assert wrong.err.startswith("--set gpu=b200: gpu: unknown 'b200'")
+    assert command("topology", "show", path, "--set", "link_rate=1GB/s").err.startswith("link_rate: topo.txt is of a")
+
+
+def test_distances_are_shown_in_the_words_of_nvidia_smi(command):
+    shown = command("topology", "show", "dgx1_v100")
+    rows = [line.split() for line in shown.out.splitlines()]
+    assert ["gpu0", "X", "NV1", "NV2", "NV1", "SYS", "SYS", "SYS", "NV2"] in rows
+    assert ["gpu7", "SYS", "SYS", "PHB", "PIX"] in rows
+    assert "NV18 between any two of them" in command("topology", "show", "hgx_h100").out
+
+
+def test_a_topology_is_imported_and_never_replaced_silently(command, tmp_path):
+    source, target = tmp_path / "cluster.conf", tmp_path / "mine.yaml"
+    source.write_text("SwitchName=s Nodes=n[1-4]\n")
+    imported = command("topology", "import", source, "--to", target)
+    assert imported.code == 0
+    assert f"{target}: 4 GPUs, 5 devices, 8 links, written" in imported.out
+    assert "Rates are not in the file" in imported.out
+    assert command("topology", "show", target).out.startswith("cluster: 4 GPUs, 5 devices, 8 links")
+    again = command("topology", "import", source, "--to", target)
+    assert (again.code, again.err) == (2, f"--to {target}: is there already; --overwrite replaces it\n")
+    assert command("topology", "import", source, "--to", target, "--overwrite", "--set", "link_rate=1GB/s").code == 0
+    assert "1 GB/s" in command("topology", "show", target).out
+
+
+@pytest.mark.parametrize(
+    ("to", "sentence"), [("mine.json", "own format ends in .yaml or .yml"), ("nowhere/mine.yaml", "cannot be written")]
+)
+def test_where_a_topology_cannot_go(command, tmp_path, to, sentence):
+    refused = command("topology", "import", "dgx_a100", "--to", tmp_path / to)
+    assert refused.code == 2
+    assert sentence in refused.err
+
+
+def test_absurd_rates_are_refused_in_a_sentence(command, tmp_path):
+    path = tmp_path / "absurd.yaml"
+    link = "  - {between: [a, b], rate: 1.7e299GB/s, latency: 1us, kind: nvlink}\n"
+    path.write_text(f"devices:\n  a: {{kind: gpu}}\n  b: {{kind: gpu}}\nlinks:\n{link * 2}")
+    shown = command("topology", "show", path)
+    assert shown.code == 2
+    assert "is faster than any link" in shown.err
+
+
 # -- list and schema ------------------------------------------------------------------------------------------
 
 

@@ -26,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 topology_app = typer.Typer(no_args_is_help=True)
-app.add_typer(topology_app, name="topology", help="Look at a cluster.")
+app.add_typer(topology_app, name="topology", help="Look at a cluster, or bring your own.")
 
 
 def main() -> None:
@@ -40,6 +40,9 @@ def main() -> None:
         except MemoryError:
             print("not enough memory for so large a simulation", file=sys.stderr)
             sys.exit(FAILED)
+        except OverflowError as error:
+            print(f"a number is too large to count with ({error}): look at rates, sizes and times", file=sys.stderr)
+            sys.exit(InputError.exit_code)
         except Exception:
             if not interrupted:
                 raise
@@ -194,24 +197,48 @@ def show(
         bullet(out, stored.summary["error"])
 
 
+_Topology = Annotated[
+    str, typer.Argument(metavar="TOPOLOGY", help="A file (topology or experiment) or the kind of a builder.")
+]
+_TopologySet = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="key=value", help="What the file does not say, or a parameter of the builder; may be repeated."
+    ),
+]
+
+
 @topology_app.command("show")
 def topology_show(
-    topology: Annotated[
-        str, typer.Argument(metavar="TOPOLOGY", help="A file (topology or experiment) or the kind of a builder.")
-    ],
+    topology: _Topology,
     route: Annotated[
         tuple[str, str] | None, typer.Option(metavar="A B", help="Print the route from device A to device B instead.")
     ] = None,
+    set_: _TopologySet = None,
 ) -> None:
-    """Print devices and links of a cluster, or the route between two devices hop by hop."""
+    """Print devices, links and distances of a cluster, or the route between two devices hop by hop."""
     from simnet.cli.output import console
     from simnet.cli.topology import show_route, show_topology, topology_of
 
-    built = topology_of(topology)
+    built = topology_of(topology, set_ or [])
     if route:
         show_route(console(), built, *route)
     else:
         show_topology(console(), built)
+
+
+@topology_app.command("import")
+def topology_import(
+    topology: _Topology,
+    to: Annotated[Path, typer.Option(metavar="FILE.yaml", help="Where the topology goes, in simnet's own format.")],
+    set_: _TopologySet = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there already.")] = False,
+) -> None:
+    """Write a topology in simnet's own format, and print what was assumed about it."""
+    from simnet.cli.output import console
+    from simnet.cli.topology import import_topology
+
+    import_topology(console(), topology, set_ or [], to, overwrite)
 
 
 @app.command("list")

@@ -2,7 +2,9 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -11,27 +13,38 @@ from simnet import reader
 from simnet.cli.output import bullet, heading, show_table, table
 from simnet.errors import InputError, UnreachableError
 from simnet.params import Params, nearest
-from simnet.topology import Topology, TopologyFile
+from simnet.topology import Topology, TopologyFile, native
 from simnet.topology.builders import BUILDERS
 from simnet.topology.describe import bisection_bandwidth, devices_by_kind, link_groups
+from simnet.topology.distances import WORDS, Distances
+from simnet.topology.importers import YAML
 from simnet.topology.routing import Router
 from simnet.units import RATE, TIME
 
 _SOME, _FEW = 8, 3  # names in a message, in a row
+_MOST_ROWS, _MOST_COLUMNS = 32, 32  # of a matrix
 
 
-def topology_of(text: str) -> Topology:
-    """The topology that a file (YAML, XML or a whole experiment) or the name of a builder stands for."""
+def topology_of(text: str, overrides: Iterable[str] = ()) -> Topology:
+    """The topology that a file (of any format, or a whole experiment) or the name of a builder stands for.
+
+    overrides: 'key=value' as given to `--set`: of the builder, the experiment, or beside the file.
+    """
     if text in BUILDERS:
-        return reader.validate({}, BUILDERS[text]).build()
+        return _built({}, BUILDERS[text], overrides)
     path = Path(text)
     if not path.is_file():
         raise InputError(f"'{text}' is neither a file nor one of {', '.join(BUILDERS)}{nearest(text, BUILDERS)}")
     if path.suffix in (".yaml", ".yml") and reader.read(path, _Peek).jobs is not None:
         from simnet.experiment import load
 
-        return load(path)[0].topology.build()
-    return TopologyFile(file=path).build()
+        return load(path, overrides)[0].topology.build()
+    return _built({"file": str(path)}, TopologyFile, overrides)
+
+
+def _built(data: dict[str, Any], model: type[Params], overrides: Iterable[str]) -> Topology:
+    data, source = reader.options.apply(data, overrides, reader.Source())
+    return reader.validate(data, model, source).build()
 
 
 class _Peek(Params, extra="allow"):
@@ -61,10 +74,84 @@ def show_topology(out: Console, topology: Topology) -> None:
         heading(out, "Bandwidth")
         bullet(out, f"{RATE.format(bisection_bandwidth(topology))} from the first half of the GPUs to the second")
     _servers(out, topology)
+    _distances(out, topology)
+    _assumptions(out, topology)
+
+
+def import_topology(out: Console, text: str, overrides: list[str], to: Path, overwrite: bool) -> None:
+    """Write the topology that `text` stands for into a YAML file, and print what was assumed. Raises InputError."""
+    if to.suffix.lower() not in YAML:
+        raise InputError(f"--to {to}: simnet's own format ends in {' or '.join(YAML)}")
+    if to.exists() and not overwrite:
+        raise InputError(f"--to {to}: is there already; --overwrite replaces it")
+    topology = topology_of(text, overrides)
+    written = f"# {topology.name}, from {Path(text).name}\n{native.to_yaml(topology)}".encode()
+    if len(written) > reader.MAX_SIZE:
+        raise InputError(
+            f"{text}: too large for a file of simnet's own, of which {reader.MAX_SIZE >> 20} MiB are read; name the "
+            "file itself as topology"
+        )
+    _write(to, written)
+    out.print(f"{to}: {len(topology.gpus)} GPUs, {len(topology.devices)} devices, {len(topology.links)} links, written")
+    _assumptions(out, topology)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def _assumptions(out: Console, topology: Topology) -> None:
     if topology.assumptions:
         heading(out, "Assumptions")
         for sentence in dict.fromkeys(topology.assumptions):
             bullet(out, sentence)
+
+
+def _distances(out: Console, topology: Topology) -> None:
+    """Distances among the GPUs of the first server that has several, and to its NICs."""
+    groups: dict[str, list[int]] = {}
+    for gpu in topology.gpus:
+        groups.setdefault(topology.devices[gpu].server, []).append(gpu)
+    groups.pop("", None)
+    if not groups:
+        return
+    server = max(groups, key=lambda name: min(len(groups[name]), 2))
+    gpus = groups[server]
+    nics = [i for i in topology.find("nic") if topology.devices[i].server == server]
+    where = f" in server {server}, the first of {len(groups)}" if len(groups) > 1 else ""
+    distances = Distances(topology)
+    for title, columns in (("GPU to GPU", gpus), ("GPU to NIC", nics)):
+        if len(gpus) * len(columns) > 1:
+            heading(out, f"Distances from {title}{where}")
+            _matrix(out, topology, distances, gpus, columns)
+
+
+def _matrix(out: Console, topology: Topology, distances: Distances, rows: list[int], columns: list[int]) -> None:
+    words = {a: distances.words(a, columns) for a in rows}
+    apart = dict.fromkeys(word for found in words.values() for word in found if word != "X")
+    if len(apart) == 1 and len(rows) * len(columns) > _FEW**2:
+        bullet(out, f"{next(iter(apart))} between any two of them")
+    else:
+        names = [topology.devices[i].name.rpartition("/")[2] for i in columns[:_MOST_COLUMNS]]
+        grid = table("<", *names)
+        for column in grid.columns:
+            column.min_width = None
+        grid.padding = (0, 1, 0, 0)
+        for a in rows[:_MOST_ROWS]:
+            grid.add_row(topology.devices[a].name.rpartition("/")[2], *words[a][:_MOST_COLUMNS])
+        show_table(out, grid)
+        left = max(0, len(rows) - _MOST_ROWS), max(0, len(columns) - _MOST_COLUMNS)
+        if any(left):
+            bullet(out, f"... and {left[0]} rows and {left[1]} columns more")
+    meaning = {**{word: WORDS.get(word) for word in apart}, **({"NV#": WORDS["NV#"]} if _nvlinks(apart) else {})}
+    bullet(out, "; ".join(f"{word}: {between}" for word, between in meaning.items() if between))
+
+
+def _nvlinks(words: Iterable[str]) -> bool:
+    return any(word.startswith("NV") for word in words)
 
 
 def show_route(out: Console, topology: Topology, source: str, destination: str) -> None:

@@ -10,7 +10,7 @@ from simnet.topology.topology import FABRIC_KINDS, Topology
 WORDS = {
     "X": "itself",
     "NV#": "# NVLinks, directly or to an NVSwitch",
-    "PIX": "one PCIe switch",
+    "PIX": "one PCIe switch at most",
     "PXB": "several PCIe switches",
     "PHB": "a CPU",
     "SYS": "a link between CPUs",

@@ -9,10 +9,12 @@ import networkx as nx
 import numpy as np
 
 from simnet.errors import InputError
+from simnet.units import RATE
 
 DEVICE_KINDS = ("gpu", "nvswitch", "pcie_switch", "cpu", "memory", "nic", "switch", "storage")
 LINK_KINDS = ("nvlink", "pcie", "ib", "ethernet", "memory")
 MOST_DEVICES, MOST_LINKS = 1_000_000, 4_000_000  # more is a slip of the keyboard, and would fill the memory
+MOST_RATE = 1e21  # [bytes/s]; what is above is a slip, too, and sums of it may be beyond any float
 FABRIC_KINDS = ("ib", "ethernet")  # what joins servers; everything else is inside one
 
 
@@ -106,6 +108,8 @@ class Topology:
             raise InputError(f"{self._label(source, destination)}: unknown kind '{kind}'; allowed: {LINK_KINDS}")
         if not (math.isfinite(rate) and rate > 0):
             raise InputError(f"{self._label(source, destination)}: rate must be finite and above 0, got {rate}")
+        if rate > MOST_RATE:
+            raise InputError(f"{self._label(source, destination)}: {RATE.format(rate)} is faster than any link")
         if not (math.isfinite(latency) and latency >= 0):
             raise InputError(f"{self._label(source, destination)}: latency must be finite and >= 0, got {latency}")
         if len(self.links) >= MOST_LINKS:
