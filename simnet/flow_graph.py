@@ -46,6 +46,11 @@ class FlowGraph:
         """Number of connections."""
         return len(self.source)
 
+    def dependencies(self) -> tuple[np.ndarray, np.ndarray]:
+        """Flows before and after, one row for each time that a flow waits for another [int32]."""
+        counts = np.diff(self.successor_start)
+        return np.repeat(np.arange(self.flows, dtype=np.int32), counts), self.successors
+
     def sent(self) -> np.ndarray:
         """Bytes that every rank puts on the wire [bytes, float64[ranks]]."""
         return self._carried(self.source)
@@ -70,8 +75,8 @@ def flow_graph(
     after=(),
     *,
     channel=0,
-    rate_cap: float = np.inf,
-    delay: float = 0.0,
+    rate_cap=np.inf,
+    delay=0.0,
     traffic_class: int = 0,
 ) -> FlowGraph:
     """Assemble a FlowGraph; scalars are spread over their column.

@@ -37,6 +37,7 @@ TASKS = _schema(
 FLOWS = _schema(
     job=TEXT, operation=NUMBER, label=TEXT, kind=TEXT, algorithm=TEXT, communicator=TEXT, rank=NUMBER, member=NUMBER,
     device=TEXT, size="B", sent="B", received="B", arrived="s", start="s", end="s", outcome=TEXT,
+    choice=TEXT,
 )  # fmt: skip
 LINKS = _schema(
     link=TEXT, source=TEXT, destination=TEXT, kind=TEXT, rate="B/s", latency="s", bytes="B", utilization="1", peak="1",
@@ -66,7 +67,8 @@ class RunResult:
     tasks: one row a task that started. kind is 'compute' or that of the collective; operation is -1 for compute.
     start [s] of a communication task is when its rank arrived; end [s] is NaN where it did not finish.
     flows: one row per member of a transfer or collective: bytes it sent and received, when it arrived, when the last
-    member did (start) and when this one was through (end; NaN if it was not) [s].
+    member did (start) and when this one was through (end; NaN if it was not) [s]. choice: what a communication library
+    chose for the operation and why, '' where none did.
     links: bytes carried, utilization (mean over the makespan, 0 to 1), peak (highest sample bin), busy [s]; then, 0 in
     a model without queues, packets sent, marked, dropped (dropped_bytes) and trimmed, pauses that reached it and how
     long they held it up (paused), the longest queue and the mean queue over the makespan.

@@ -29,7 +29,7 @@ from simnet.reader import Source
 from simnet.result import RunResult
 from simnet.topology.routing import Router
 from simnet.topology.topology import Topology
-from simnet.workload.collectives import Group, lower
+from simnet.workload.collectives import Group, by_library, lower
 from simnet.workload.collectives.bounds import Bounds
 from simnet.workload.placed import Placed
 from simnet.workload.task_graph import Operation, TaskGraph
@@ -236,9 +236,11 @@ class _Lowering:
                     self._groups[members] = Group(members, self._topology, self._router)
                 communicator = (job, operation.communicator)
                 number = self._communicators.setdefault(communicator, len(self._communicators))
-                flows = replace(lower(operation, self._groups[members]), traffic_class=traffic_class)
+                group = self._groups[members]
+                flows = replace(lower(operation, group), traffic_class=traffic_class)
                 self._check_joined(operation, np.array(members), flows)
-                known[alike] = Lowered(flows, np.array(members), number)
+                choice = group.library.choose(operation) if by_library(operation) and group.members > 1 else None
+                known[alike] = Lowered(flows, np.array(members), number, choice)
             return known[alike]
 
         return lowered
@@ -300,6 +302,8 @@ def _beaten_bounds(simulation: Simulation) -> list[str]:
     beaten = []
     for job, number, started, ended, lowered in recorder.finished_operations(simulation.replay.jobs):
         operation = job.plan.graph.operations[number]
+        if lowered.choice is not None:
+            operation = replace(operation, algorithm=lowered.choice.algorithm)
         bound = bounds.lower_bound(operation, tuple(lowered.devices.tolist()))
         clock = _TICKS * np.spacing(ended)  # late times have coarse differences
         if ended - started < bound * (1 - _ROUNDING) - clock:

@@ -10,7 +10,7 @@ FORWARD, BACKWARD, OPTIMIZER = 1.0e-3, 2.0e-3, 0.5e-3
 TASK_KEYS = ("job", "device", "stream", "name", "kind", "rank", "operation", "start", "end")
 FLOW_KEYS = (
     "job", "operation", "label", "kind", "algorithm", "communicator", "rank", "member", "device", "size", "sent",
-    "received", "arrived", "start", "end", "outcome",
+    "received", "arrived", "start", "end", "outcome", "choice",
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ class Run:
             self.tasks.append((job, device, "communication", label, kind, rank, number, arrived[member], end))
             self.flows.append(
                 (job, number, label, kind, algorithm, "world", rank, member, device, size, bytes_ * sends,
-                 bytes_ * receives, arrived[member], start, end, "done")
+                 bytes_ * receives, arrived[member], start, end, "done", "")
             )  # fmt: skip
         return [self.free[job, r, "communication"] for r in members]
 

@@ -31,7 +31,7 @@ def flows_of(*rows):
     return rows_table(
         FLOWS,
         [
-            (j, o, n, k, "ring", "world", r, r, f"gpu{r}", s, s, s, t, a, b, "done")
+            (j, o, n, k, "ring", "world", r, r, f"gpu{r}", s, s, s, t, a, b, "done", "")
             for j, o, n, k, s, r, t, a, b in rows
         ],
     )

@@ -98,12 +98,18 @@ def _collectives(out: Console, rows: list[dict]) -> None:
         name = _operation(row)
         grid.add_row(
             f"{row['job']}: {name}" if several else name,
-            row["algorithm"], SIZE.format(row["size"]), str(row["ranks"]), str(row["count"]),
+            _algorithm(row), SIZE.format(row["size"]), str(row["ranks"]), str(row["count"]),
             time(row["time_mean"]), _giga(row["algorithm_bandwidth"]), _giga(row["bus_bandwidth"]),
         )  # fmt: skip
     show_table(out, grid)
     if len(rows) > _MOST_COLLECTIVES:
         bullet(out, f"... and {len(rows) - _MOST_COLLECTIVES} more in summary.json")
+
+
+def _algorithm(row: dict) -> str:
+    """The algorithm, with what a library made of it."""
+    chosen = row["choice"].partition(":")[0]
+    return row["algorithm"] if not chosen else chosen if row["algorithm"] != "auto" else f"auto: {chosen}"
 
 
 def _operation(row: dict) -> str:

@@ -43,7 +43,7 @@ def tasks_table(jobs: list[JobReplay], device_names: list[list[str]]) -> pa.Tabl
 
 def flows_table(jobs: list[JobReplay], device_names: list[list[str]]) -> pa.Table:
     """One row per member that reached a transfer or collective, operation by operation."""
-    words = _Words("label", "kind", "algorithm", "communicator", "device")
+    words = _Words("label", "kind", "algorithm", "choice", "communicator", "device")
     parts, operations = [], 0
     for number, job in enumerate(jobs):
         graph = job.plan.graph
@@ -59,6 +59,7 @@ def flows_table(jobs: list[JobReplay], device_names: list[list[str]]) -> pa.Tabl
             "label": words.codes("label", [graph.names[n] for n in graph.name[rows]]),
             "kind": words.codes("kind", [o.kind for o in wanted])[operation],
             "algorithm": words.codes("algorithm", [o.algorithm for o in wanted])[operation],
+            "choice": words.codes("choice", [_chosen(job, number) for number in range(len(wanted))])[operation],
             "communicator": words.codes("communicator", [o.communicator for o in wanted])[operation],
             "rank": graph.rank[rows],
             "member": member,
@@ -176,6 +177,14 @@ class _Words:
 def _joined(parts: list[dict[str, np.ndarray]], names: dict[str, list[str]]) -> dict:
     joined = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     return {key: Coded(column, names[key]) if key in names else column for key, column in joined.items()}
+
+
+def _chosen(job: JobReplay, number: int) -> str:
+    """What a library chose for an operation and why, '' where none did or it never started."""
+    if np.isnan(job.launched[number]):
+        return ""
+    choice = job.plan.lower(job.plan.graph.operations[number]).choice
+    return "" if choice is None else choice.why
 
 
 def _carried(job: JobReplay, operation: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

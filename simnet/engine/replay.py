@@ -10,6 +10,7 @@ from simnet.engine.clock import Clock
 from simnet.errors import StalledError, UnreachableError
 from simnet.flow_graph import FlowGraph
 from simnet.network.model import DONE, UNREACHABLE, Completion, NetworkModel, Progress
+from simnet.workload.collectives.library import Choice
 from simnet.workload.task_graph import STREAMS, Operation, TaskGraph
 
 _NAMED_IN_ERRORS = 5
@@ -17,11 +18,13 @@ _NAMED_IN_ERRORS = 5
 
 @dataclass(frozen=True, eq=False)
 class Lowered:
-    """An operation as the network takes it: its flows, the device of each member, its communicator's number."""
+    """An operation as the network takes it: its flows, the device of each member, its communicator's number; and what
+    a communication library chose for it, if one did."""
 
     flows: FlowGraph
     devices: np.ndarray
     communicator: int
+    choice: Choice | None = None
 
     @cached_property
     def sent(self) -> np.ndarray:

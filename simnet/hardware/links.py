@@ -38,8 +38,9 @@ class LinkType:
 
 
 # Peer writes below one PCIe switch take 0.36 to 0.45 us over two links [RTX6K]; a root port 1 to 2 us [RTX6K], half of
-# which falls to each of its two links; an NVSwitch 936 ns over two [ASTRA].
-_PCIE, _NVLINK = 200e-9, 468e-9
+# which falls to each of its two links; an NVSwitch 936 ns over two with what GPUs do [ASTRA]; a step of an all-reduce
+# takes 0.8 us on H100 [AIC], of which NCCL counts 0.6 us as the hop [NCCL-TUNE], so the wire is taken to have 0.5 us.
+_PCIE, _NVLINK = 200e-9, 250e-9
 PCIE_ROOT_LATENCY = 500e-9
 """Latency [s] of a PCIe link that ends at a CPU."""
 

@@ -40,7 +40,7 @@ def flow_completion(flows: pa.Table, messages: pa.Table | None) -> dict[str, Any
 
 
 def collectives(flows: pa.Table) -> list[dict[str, Any]]:
-    """One row per job, label, kind, algorithm, size [bytes] and number of ranks, by first appearance.
+    """One row per job, label, kind, algorithm, choice, size [bytes] and number of ranks, by first appearance.
 
     Times [s] run from the arrival of an operation's last member to the end of its last member. algorithm_bandwidth =
     size / mean time, bus_bandwidth = algorithm_bandwidth * bus_factor of its kind [bytes/s]. Unfinished operations
@@ -49,7 +49,7 @@ def collectives(flows: pa.Table) -> list[dict[str, Any]]:
     if not flows.num_rows:
         return []
     operation = _operations(flows)
-    keys = ("job", "label", "kind", "algorithm", "size", "ranks")
+    keys = ("job", "label", "kind", "algorithm", "choice", "size", "ranks")
     _, first, group = np.unique(joint(*(operation[k] for k in keys)), return_index=True, return_inverse=True)
     time = operation["end"] - operation["start"]
     done = np.isfinite(time)
@@ -59,7 +59,7 @@ def collectives(flows: pa.Table) -> list[dict[str, Any]]:
     np.minimum.at(shortest, group[done], time[done])
     np.maximum.at(longest, group[done], time[done])
     unfinished = np.bincount(group[~done], minlength=len(first))
-    names = {k: text(flows, k)[1] for k in keys[:4]}
+    names = {k: text(flows, k)[1] for k in keys[:5]}
     rows = []
     for g in np.argsort(first, kind="stable"):
         row = {k: names[k][operation[k][first[g]]] for k in names}
@@ -75,7 +75,7 @@ def collectives(flows: pa.Table) -> list[dict[str, Any]]:
 
 def _operations(flows: pa.Table) -> dict[str, np.ndarray]:
     """One row per operation, in the order of job and number; end is NaN unless every member has ended."""
-    codes = {k: text(flows, k)[0] for k in ("job", "label", "kind", "algorithm")}
+    codes = {k: text(flows, k)[0] for k in ("job", "label", "kind", "algorithm", "choice")}
     order = np.lexsort((numbers(flows, "operation"), codes["job"]))
     key = joint(codes["job"], numbers(flows, "operation"))[order]
     first = np.flatnonzero(np.diff(key, prepend=-1))

@@ -8,6 +8,7 @@ from simnet.params import Params, inside, row_name, tagged
 from simnet.units import Size, Time, Work
 from simnet.workload.collectives import ALGORITHMS, KINDS, algorithms_for
 from simnet.workload.models import WORKLOADS
+from simnet.workload.models.by_library import ByLibrary
 from simnet.workload.models.precision import Precision
 from simnet.workload.task_graph import STREAMS
 
@@ -38,7 +39,7 @@ TransferTask = create_model(
 )
 
 
-class CollectiveTask(Params):
+class CollectiveTask(ByLibrary):
     """A collective among the ranks of its task."""
 
     kind: row_name(_WRITTEN) = Field(description="the kind of collective")

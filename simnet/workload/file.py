@@ -131,7 +131,7 @@ def _operation(task: Task, members: tuple[int, ...], ranks: int) -> Operation:
     return Operation(
         what.kind, size, members, algorithm_of(what.kind, what.algorithm),
         root=0 if what.root is None else members.index(what.root), matrix=what.matrix,
-        communicator="world" if everybody else ",".join(map(str, members)), label=task.name,
+        communicator="world" if everybody else ",".join(map(str, members)), label=task.name, **what.by_library,
     )  # fmt: skip
 
 

@@ -31,6 +31,8 @@ class Operation:
     root of a rooted kind. matrix [bytes]: for all_to_all_v, what member i sends to member j. traffic: for traffic, its
     flows. communicator: operations of one communicator share the connections of a pair of ranks. label: printed in
     tables. launch [s]: from the arrival of its last member to its start. A transfer is a send_recv of two ranks.
+    protocol, channels, library: how a communication library is to do it, and which version of it (see
+    `collectives.library`); None leaves the choice to it.
     """
 
     kind: str
@@ -43,6 +45,9 @@ class Operation:
     label: str = ""
     traffic: Traffic | None = None
     launch: float = 0.0
+    protocol: str | None = None
+    channels: int | None = None
+    library: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -116,7 +116,7 @@ tasks:
         "5: tasks.2.collective.kind: unknown 'all_redce'; allowed: all_reduce, all_gather, reduce_scatter, broadcast, "
         "reduce, all_to_all, all_to_all_v, send_recv; did you mean 'all_reduce'?",
         "6: tasks.3.collective.algorithm: 'pairwise' has no all_reduce; allowed for it: ring, halving_doubling, "
-        "double_binary_tree, direct, hierarchical",
+        "double_binary_tree, tree, nvls, nvls_tree, collnet, direct, hierarchical, auto",
         "7: tasks.4.compute: needs either a duration, or flops or memory or both",
         "8: tasks.5: needs one of compute, transfer, collective; got none",
         "9: tasks.6.ranks: give rank or ranks, not both",

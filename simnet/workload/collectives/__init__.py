@@ -11,20 +11,29 @@ from simnet.errors import InputError
 from simnet.flow_graph import FlowGraph, FlowGraphBuilder
 from simnet.params import nearest
 from simnet.workload.collectives import (
+    collnet,
     copies,
     direct,
     double_binary_tree,
     halving_doubling,
     hierarchical,
+    library,
+    nvls,
+    nvls_tree,
     pairwise,
+    pat,
     ring,
     traffic,
+    tree,
 )
 from simnet.workload.collectives.group import Group
 from simnet.workload.collectives.kinds import KINDS, Kind
 from simnet.workload.task_graph import Operation
 
-__all__ = ["ALGORITHMS", "KINDS", "Algorithm", "Group", "Kind", "Operation", "algorithm_of", "algorithms_for", "lower"]
+__all__ = [
+    "ALGORITHMS", "KINDS", "Algorithm", "Group", "Kind", "Operation", "algorithm_of", "algorithms_for", "by_library",
+    "lower",
+]  # fmt: skip
 
 Lower = Callable[[Group, Operation], FlowGraph]
 
@@ -58,6 +67,16 @@ ALGORITHMS: dict[str, Algorithm] = {
         broadcast=double_binary_tree.broadcast,
         reduce=double_binary_tree.reduce,
     ),
+    "tree": Algorithm(tree, all_reduce=tree.all_reduce),
+    "nvls": Algorithm(
+        nvls,
+        all_reduce=nvls.all_reduce,
+        all_gather=nvls.all_gather,
+        reduce_scatter=nvls.reduce_scatter,
+    ),
+    "nvls_tree": Algorithm(nvls_tree, all_reduce=nvls_tree.all_reduce),
+    "collnet": Algorithm(collnet, all_reduce=collnet.all_reduce),
+    "pat": Algorithm(pat, all_gather=pat.all_gather, reduce_scatter=pat.reduce_scatter),
     "direct": Algorithm(
         direct,
         all_reduce=direct.all_reduce,
@@ -84,6 +103,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         all_to_all=hierarchical.all_to_all,
         all_to_all_v=hierarchical.all_to_all,
     ),
+    "auto": Algorithm(library, **dict.fromkeys((kind for kind in KINDS if kind != "traffic"), library.lower)),
     "scheduled": Algorithm(traffic, traffic=traffic.traffic),
 }
 
@@ -122,7 +142,13 @@ def lower(operation: Operation, group: Group) -> FlowGraph:
         raise InputError(f"{operation.label or operation.kind}: {problem}")
     if group.members == 1:
         return FlowGraphBuilder(1).build()
-    return copies.limited(ALGORITHMS[algorithm][operation.kind](group, operation), group)
+    lowered = library.lower if by_library(operation) else ALGORITHMS[algorithm][operation.kind]
+    return copies.limited(lowered(group, operation), group)
+
+
+def by_library(operation: Operation) -> bool:
+    """True if the library's latencies and rates count: with `auto`, or where a protocol or version of it is named."""
+    return operation.algorithm == library.AUTO or operation.protocol is not None or operation.library is not None
 
 
 def _problem(operation: Operation, members: int) -> str | None:
@@ -132,6 +158,11 @@ def _problem(operation: Operation, members: int) -> str | None:
         return f"size must be finite and at least 0, got {operation.size}"
     if operation.kind == "send_recv" and members != 2:
         return f"joins 2 ranks, not {members}"
+    if by_library(operation) and operation.algorithm not in (library.AUTO, *library.PLANS):
+        known = ", ".join((library.AUTO, *library.PLANS))
+        return f"a library has no algorithm '{operation.algorithm}'; it has {known}"
+    if operation.channels is not None and not by_library(operation):
+        return "channels are a library's: give algorithm auto, a protocol or a library as well"
     if KINDS[operation.kind].rooted and not 0 <= operation.root < members:
         return f"root must be a member number below {members}, got {operation.root}"
     if operation.kind == "all_to_all_v":

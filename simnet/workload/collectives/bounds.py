@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from simnet.topology.topology import Topology
+from simnet.workload.collectives.kinds import IN_NETWORK
 from simnet.workload.task_graph import Operation
 from simnet.workload.traffic import Traffic
 
@@ -27,7 +28,7 @@ class Bounds:
     """Lower bounds of one topology; what a group's cuts are is worked out once per group.
 
     rates [bytes/s]: of every link, by default the nominal ones; where rates change over time, the highest of each.
-    switches_reduce: some switch adds up or copies what passes through it.
+    switches_reduce: some switch adds up or copies what passes through it, also where the algorithm does not say so.
     """
 
     def __init__(self, topology: Topology, rates: np.ndarray | None = None, switches_reduce: bool = False):
@@ -50,7 +51,8 @@ class Bounds:
                 np.where(out > 0, out / cuts.out_rate, 0.0), np.where(into > 0, into / cuts.in_rate, 0.0)
             )
         bound = float(times.max(initial=0.0))
-        if operation.kind == "all_reduce" and not self.switches_reduce:
+        reduced_by_ranks = not self.switches_reduce and operation.algorithm not in IN_NETWORK
+        if operation.kind == "all_reduce" and reduced_by_ranks:
             bound = max(bound, 2 * (len(devices) - 1) * operation.size / cuts.egress)
         if operation.kind == "traffic" and len(operation.traffic):
             start = operation.traffic.start

@@ -122,8 +122,8 @@ class _Levels:
     def __init__(self, group: Group):
         self.flows = FlowGraphBuilder(group.members)
         self._rings = [server_rings(group, members) for members in group.by_server]
-        shards = min(len(members) for members in group.by_server)
-        self.owners = np.array([members[:shards] for members in group.by_server])
+        self.owners = group.owners()
+        shards = self.owners.shape[1]
         self.members_of_shard = np.array(
             [[len(members[shard::shards]) for shard in range(shards)] for members in group.by_server]
         )

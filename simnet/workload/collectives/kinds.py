@@ -30,6 +30,10 @@ class Kind:
         object.__setattr__(self, "__doc__", self.doc)
 
 
+IN_NETWORK = ("nvls", "nvls_tree", "collnet")
+"""Algorithms in which switches add up and copy what passes through them."""
+
+
 def _others(n: int) -> float:
     return (n - 1) / n
 

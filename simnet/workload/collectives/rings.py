@@ -22,7 +22,7 @@ def rings(group: Group) -> list[list[int]]:
     inside = [server_rings(group, members) for members in servers]
     if len(servers) == 1:
         return inside[0]
-    channels = max(1, min(_nics(group, members) for members in servers))
+    channels = group.rails()
     through = [_passages(group, choices, channels) for choices in inside]
     return [
         [m for server, passages in enumerate(through) for m in passages[channel][:: 1 if server % 2 == 0 else -1]]
@@ -30,7 +30,7 @@ def rings(group: Group) -> list[list[int]]:
     ]
 
 
-def _nics(group: Group, members: list[int]) -> int:
+def nics_of(group: Group, members: list[int]) -> int:
     """Number of distinct NICs that are nearest to one of the members."""
     return len({nic for m in members for nic in group.router.nics(group.devices[m])})
 

@@ -3,16 +3,17 @@
 from pydantic import Field, model_validator
 
 from simnet.errors import InputError
-from simnet.params import Params, inside, row_name
+from simnet.params import inside, row_name
 from simnet.units import SIZE, Size
 from simnet.workload.collectives import ALGORITHMS, KINDS, algorithms_for
+from simnet.workload.models.by_library import ByLibrary
 from simnet.workload.task_graph import Operation, TaskGraph, TaskGraphBuilder
 
 _MOST_SIZES = 1000
 _MEASURED = {name: kind for name, kind in KINDS.items() if kind.total is not None}  # the others need a matrix
 
 
-class Collective(Params):
+class Collective(ByLibrary):
     """A micro-benchmark: one collective among all ranks, size after size, as nccl-tests does it."""
 
     collective: row_name(_MEASURED) = Field("all_reduce", description="the kind of collective")
@@ -61,7 +62,9 @@ class Collective(Params):
         tasks = TaskGraphBuilder(ranks)
         for size in self.message_sizes():
             label = f"{self.collective} {SIZE.format(size)}"
-            operation = Operation(self.collective, size, tuple(range(ranks)), algorithm, root=self.root, label=label)
+            operation = Operation(
+                self.collective, size, tuple(range(ranks)), algorithm, root=self.root, label=label, **self.by_library
+            )
             for _ in range(self.repeats):
                 tasks.collective(operation, label)
         return tasks.build()

@@ -7,6 +7,7 @@ from pydantic import Field, NonNegativeInt, model_validator
 from simnet.params import Params, inside, row_name
 from simnet.units import Size, Work
 from simnet.workload.collectives import algorithms_for
+from simnet.workload.models.by_library import ByLibrary
 from simnet.workload.models.networks import MODELS, Layer
 from simnet.workload.models.precision import ELEMENT_SIZE, Precision
 from simnet.workload.task_graph import Operation, TaskGraph, TaskGraphBuilder
@@ -22,7 +23,7 @@ class LayerParams(Params):
     activations: NonNegativeInt = Field(0, description="elements that the forward pass of one sample writes")
 
 
-class DataParallel(Params):
+class DataParallel(ByLibrary):
     """One dense training iteration: forward, backward, gradient buckets all-reduced meanwhile, optimizer."""
 
     model: row_name(MODELS) | None = Field(None, description="a known network; or give layers")
@@ -80,7 +81,9 @@ class DataParallel(Params):
         reduced = []
         for i, bucket in enumerate(buckets):
             size = float(sum(layers[index].parameters for index in bucket) * element)
-            operation = Operation("all_reduce", size, tuple(range(ranks)), self.algorithm, label=f"gradients {i}")
+            operation = Operation(
+                "all_reduce", size, tuple(range(ranks)), self.algorithm, label=f"gradients {i}", **self.by_library
+            )
             reduced.append(tasks.collective(operation, operation.label, after=[(task,) for task in last[i]]))
         parameters = sum(layer.parameters for layer in layers)
         for rank in range(ranks):

@@ -15,8 +15,9 @@ from itertools import pairwise
 import numpy as np
 from pydantic import Field, PositiveInt
 
-from simnet.params import Params, row_name
+from simnet.params import row_name
 from simnet.workload.collectives import algorithms_for
+from simnet.workload.models.by_library import ByLibrary
 from simnet.workload.models.precision import ELEMENT_SIZE, Precision
 from simnet.workload.task_graph import Operation, TaskGraph, TaskGraphBuilder
 from simnet.workload.training import BACKWARD
@@ -24,7 +25,7 @@ from simnet.workload.training import BACKWARD
 _COUNTED = 2**20  # rows whose popularity is added up one by one; the tail is an integral
 
 
-class EmbeddingAllToAll(Params):
+class EmbeddingAllToAll(ByLibrary):
     """One sparse recommendation iteration: embedding lookups, two all-to-alls, dense layers and their all-reduce.
 
     The defaults are the DLRM of MLPerf v1 on the Criteo 1 TB data set (26 tables of 7.2 M rows on average).
@@ -83,7 +84,9 @@ class EmbeddingAllToAll(Params):
         row = tuple((vector * sums).tolist())
         gradients = self._exchange(tasks, "embedding gradients", (row,) * ranks, backward)
         through = [tasks.compute(r, "bottom backward", **bottom.cost(BACKWARD)) for r in everybody]
-        reduction = Operation("all_reduce", dense, tuple(everybody), self.all_reduce, label="dense gradients")
+        reduction = Operation(
+            "all_reduce", dense, tuple(everybody), self.all_reduce, label="dense gradients", **self.by_library
+        )
         reduced = tasks.collective(reduction, reduction.label, after=[(task,) for task in through])
         for r in everybody:
             tasks.compute(r, "embedding update", memory=float(vector * update[r]), after=(gradients[r],))
@@ -107,7 +110,9 @@ class EmbeddingAllToAll(Params):
         table = np.array(matrix)
         size = float(max(table.sum(axis=0).max(), table.sum(axis=1).max()))
         members = tuple(range(len(matrix)))
-        operation = Operation("all_to_all_v", size, members, self.all_to_all, matrix=matrix, label=name)
+        operation = Operation(
+            "all_to_all_v", size, members, self.all_to_all, matrix=matrix, label=name, **self.by_library
+        )
         return tasks.collective(operation, name, after=[(task,) for task in after])
 
 

@@ -1,0 +1,128 @@
+"""How an operation goes by each algorithm of the library: who sends how much to whom, and what latency adds up to.
+
+A plan is made for a message of 1 byte, or of the matrix of an all_to_all_v, and scaled from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simnet.errors import InputError
+from simnet.flow_graph import FlowGraph
+from simnet.workload.collectives import collnet, direct, nvls, nvls_tree, pat, ring, tree
+from simnet.workload.collectives.pipeline import Pipeline
+from simnet.workload.task_graph import Operation
+
+if TYPE_CHECKING:
+    from simnet.workload.collectives.group import Group
+
+ROUNDS, STAGES, TURNS, PAIRS = "rounds", "stages", "turns", "pairs"
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Connections, one row each: source, destination, channel [int], size [bytes] in all; and how they follow.
+
+    form: ROUNDS around rings of `ranks` connections, `steps` of them; STAGES of a pipeline whose edges are the
+    connections; TURNS, of which a rank takes `steps` one after the other; PAIRS, all at once. graph: makes the
+    flows, but for a pipeline.
+    """
+
+    form: str
+    source: np.ndarray
+    destination: np.ndarray
+    channel: np.ndarray
+    size: np.ndarray
+    graph: Callable[[], FlowGraph] | None = None
+    steps: int = 1
+    pipeline: Pipeline | None = None
+
+
+def _ring(group: Group, operation: Operation) -> Plan:
+    rings = np.array(group.rings())
+    channels, ranks = rings.shape
+    steps = (2 if operation.kind == "all_reduce" else 1) * (ranks - 1)
+    size = np.full(rings.size, operation.size * steps / rings.size)
+    lower = getattr(ring, operation.kind)
+    ends = rings.ravel(), np.roll(rings, -1, axis=1).ravel(), np.repeat(np.arange(channels), ranks)
+    return Plan(ROUNDS, *ends, size, lambda: lower(group, operation), steps)
+
+
+def _chain(group: Group, operation: Operation) -> Plan:
+    pipeline, rings = Pipeline(group.members), group.rings()
+    for channel, order in enumerate(rings):
+        root = order.index(operation.root)
+        onward = order[root:] + order[:root]
+        hops = (onward[:-1], onward[1:]) if operation.kind == "broadcast" else (onward[1:], [*onward[2:], onward[0]])
+        edges = pipeline.edges(*map(np.array, hops), operation.size / len(rings), channel)
+        pipeline.wait(edges[1:], edges[:-1])
+    return _staged(pipeline)
+
+
+def _staged(pipeline: Pipeline) -> Plan:
+    source, destination, size, channel = pipeline.columns()
+    return Plan(STAGES, source, destination, channel, size, pipeline=pipeline)
+
+
+def _of_stages(stages) -> Callable[[Group, Operation], Plan]:
+    return lambda group, operation: _staged(stages(group, operation))
+
+
+def _pat(group: Group, operation: Operation) -> Plan:
+    if len(group.by_server) < group.members:
+        raise InputError("pat: needs one rank in every server")
+    graph = getattr(pat, operation.kind)(group, operation)
+    return Plan(TURNS, graph.source, graph.destination, graph.channel, graph.size, lambda: graph, graph.connections)
+
+
+def _pairs(group: Group, operation: Operation) -> Plan:
+    graph = getattr(direct, "all_to_all" if operation.kind == "all_to_all_v" else operation.kind)(group, operation)
+    return Plan(PAIRS, graph.source, graph.destination, graph.channel, graph.size, lambda: graph)
+
+
+def _relayed(group: Group, operation: Operation) -> Plan:
+    return _staged(relayed(group, operation))
+
+
+def relayed(group: Group, operation: Operation) -> Pipeline:
+    """An all-to-all in which the member of a server on the rail of the destination passes data on (PXN)."""
+    if len(group.by_server) < 2:
+        raise InputError("hierarchical: needs ranks of several servers")
+    everybody = np.arange(group.members)
+    matrix = direct.sizes(operation, *np.broadcast_arrays(everybody[:, None], everybody))
+    pipeline = Pipeline(group.members)
+    for members in map(np.array, group.by_server):
+        local = np.arange(len(members))
+        elsewhere = [other for other in group.by_server if other[0] != members[0]]
+        remote = np.array([m for other in elsewhere for m in other], np.int32)
+        relay = np.array([i % len(members) for other in elsewhere for i in range(len(other))], np.int32)
+        crossing = matrix[np.ix_(members, remote)]
+        inside = matrix[np.ix_(members, members)] + crossing @ (relay[:, None] == local)
+        inside[local, local] = 0.0
+        source, rail = np.nonzero(inside)
+        collected = pipeline.edges(members[source], members[rail], inside[source, rail])
+        together = crossing.sum(axis=0)
+        sent = np.flatnonzero(together > 0)
+        crossed = pipeline.edges(members[relay[sent]], remote[sent], together[sent])
+        after, before = np.nonzero(relay[sent][:, None] == rail)
+        pipeline.wait(crossed[after], collected[before])
+    return pipeline
+
+
+PLANS: dict[str, dict[str, Callable[[Group, Operation], Plan]]] = {
+    "ring": {
+        "all_reduce": _ring, "all_gather": _ring, "reduce_scatter": _ring, "broadcast": _chain, "reduce": _chain,
+    },
+    "tree": {"all_reduce": _of_stages(tree.stages)},
+    "nvls": dict.fromkeys(("all_reduce", "all_gather", "reduce_scatter"), _of_stages(nvls.stages)),
+    "nvls_tree": {"all_reduce": _of_stages(nvls_tree.stages)},
+    "collnet": {"all_reduce": _of_stages(collnet.stages)},
+    "pat": {"all_gather": _pat, "reduce_scatter": _pat},
+    "direct": dict.fromkeys(("all_to_all", "all_to_all_v", "send_recv"), _pairs),
+    "hierarchical": dict.fromkeys(("all_to_all", "all_to_all_v"), _relayed),
+}  # fmt: skip
+"""Algorithms of the library, by name and kind. They raise InputError where the group is not made for them."""
