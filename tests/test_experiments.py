@@ -113,6 +113,41 @@ def took(run, job=None):
 WIRE = 4160 / 4096  # headers of 64 B on 4 KiB of payload
 
 
+def moe_layer_32gpu(run):
+    """Two all-to-alls over one NIC for 4 GPUs, two SAAs that share the links of the GPUs with their gathering."""
+    ordered = 2 * 1.2 * 4 * 1024 * 2048 * 4  # Y, and y = 4 Y / 4
+    assert run.summary["ranks"][0]["sent"] == near(2 * (2 * 31 / 32 + 3 / 4) * ordered, 1e-9)
+    rows = {row["label"]: row["time_mean"] for row in run.summary["collectives"]}
+    exchange = 4 * 28 / 32 * ordered / 11.4e9
+    gathering = 3 / 4 * ordered / 4.46e9
+    assert (rows["dispatch"], rows["combine backward"]) == (near(exchange), near(exchange))
+    assert exchange < rows["combine SAA"] < exchange + gathering
+    assert rows["combine SAA"] == near(rows["dispatch backward SAA"], 1e-9)
+
+
+def moe_layer_8gpu(run):
+    """Two GPUs share a PCIe link to the processor: 6 of 8 parts of either cross it, and all its members' gathering."""
+    fused, gathered = 2 / 4 * 2 * 1.2 * 4 * 1024 * 2048 * 4, 4 * 1024 * 2048 * 4
+    rows = {row["label"]: row["time_mean"] for row in run.summary["collectives"]}
+    assert rows["dispatch"] == near(2 * 7 / 8 * fused / 15.754e9)
+    assert rows["MP all-gather"] == near(2 * 3 / 4 * gathered / 15.754e9)
+    assert run.summary["ranks"][0]["sent"] == near(2 * (2 * 7 / 8 * fused + 3 / 4 * gathered), 1e-9)
+
+
+def moe_hot_expert(run):
+    """Each step's dispatch takes as long as the link of the hot GPU needs for what all others send it."""
+    assert run.summary["hottest_receiver"]["times_mean"] > 2
+    rows = run.flows.to_pylist()
+    dispatches = [row["operation"] for row in rows if row["label"] == "dispatch" and row["rank"] == 0]
+    hottest = []
+    for operation in dispatches:
+        hot = max((row for row in rows if row["operation"] == operation), key=lambda row: row["received"])
+        assert hot["end"] - hot["start"] == near(hot["received"] / 4.46e9, 0.02)
+        hottest.append(hot["rank"])
+    assert len(set(hottest)) == 3
+    assert any("tokens for experts were dropped" in note for note in run.summary["notes"])
+
+
 def packet_incast(run):
     """The link of the receiver is busy from the first packet to the last, and hardly longer."""
     assert 32e6 * WIRE / 12.5e9 < run.summary["makespan"] < 1.03 * 32e6 * WIRE / 12.5e9
@@ -165,7 +200,7 @@ EXPECTED = [
     quickstart, data_parallel_gpt2, sparse_uniform, sparse_skewed, fat_tree_ecmp, fat_tree_spray, pipeline_two_stages,
     shared_nic, staging_through_host, two_jobs, link_failure, straggler, packet_incast, packet_permutation,
     packet_permutation_1024, packet_all_to_all, packet_victim, packet_two_jobs,
-    packet_classes,
+    packet_classes, moe_layer_32gpu, moe_layer_8gpu, moe_hot_expert,
 ]  # fmt: skip
 
 
