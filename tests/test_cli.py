@@ -297,6 +297,17 @@ def test_a_topology_is_imported_and_never_replaced_silently(command, tmp_path):
     assert "1 GB/s" in command("topology", "show", target).out
 
 
+def test_a_topology_is_drawn(command, tmp_path):
+    picture = tmp_path / "box.png"
+    shown = command("topology", "show", "dgx_a100", "--picture", picture)
+    assert shown.code == 0
+    assert f"Picture in {picture}" in shown.out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    refused = command("topology", "show", "dgx_a100", "--picture", tmp_path / "box.svg")
+    assert (refused.code, refused.out) == (2, "")
+    assert "pictures are PNG files" in refused.err
+
+
 @pytest.mark.parametrize(
     ("to", "sentence"), [("mine.json", "own format ends in .yaml or .yml"), ("nowhere/mine.yaml", "cannot be written")]
 )

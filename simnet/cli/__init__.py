@@ -215,16 +215,21 @@ def topology_show(
         tuple[str, str] | None, typer.Option(metavar="A B", help="Print the route from device A to device B instead.")
     ] = None,
     set_: _TopologySet = None,
+    picture: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw it, too.")] = None,
 ) -> None:
     """Print devices, links and distances of a cluster, or the route between two devices hop by hop."""
     from simnet.cli.output import console
-    from simnet.cli.topology import show_route, show_topology, topology_of
+    from simnet.cli.topology import check_picture, draw_topology, show_route, show_topology, topology_of
 
+    if picture:
+        check_picture(picture)
     built = topology_of(topology, set_ or [])
     if route:
         show_route(console(), built, *route)
     else:
         show_topology(console(), built)
+    if picture:
+        draw_topology(console(), built, picture)
 
 
 @topology_app.command("import")

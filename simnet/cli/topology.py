@@ -96,6 +96,21 @@ def import_topology(out: Console, text: str, overrides: list[str], to: Path, ove
     _assumptions(out, topology)
 
 
+def check_picture(to: Path) -> None:
+    """InputError where a picture cannot go."""
+    if to.suffix.lower() != ".png":
+        raise InputError(f"--picture {to}: pictures are PNG files")
+
+
+def draw_topology(out: Console, topology: Topology, to: Path) -> None:
+    """Write a picture of a topology. Raises InputError."""
+    from simnet.figures import to_png
+    from simnet.figures import topology as picture
+
+    _write(to, to_png(picture.draw(topology)))
+    heading(out, f"Picture in {to}")
+
+
 def _write(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
