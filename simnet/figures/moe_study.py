@@ -85,7 +85,7 @@ def shares(rows: Rows, title: str, published: float) -> Figure:
             axes.plot([i, i], [min(found), max(found)], color=_PALE, linewidth=16, solid_capstyle="butt")
             [mean] = axes.plot([i], [np.mean(found)], "o", color=INK, label="average")
             axes.annotate(f"{np.mean(found):.0%}", (i + 0.13, np.mean(found)), va="center", fontsize=8.5)
-        line = axes.axhline(published, color=_ORANGE, linestyle="--", linewidth=1, label=f"{published:.0%}, the paper's")
+        line = axes.axhline(published, color=_ORANGE, linestyle="--", linewidth=1, label=f"{published:.0%} (paper)")
         axes.set_xticks(range(len(values)), [f"{other} = {value}" for value in values])
         axes.set_xlim(-0.6, len(values) - 0.4)
         axes.set_ylim(0, 1)

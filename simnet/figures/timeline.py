@@ -33,7 +33,7 @@ WAITING, WAITING_COLOR = "waiting for other members", "#EFE3CC"
 
 
 @dataclass(frozen=True)
-class _Pieces:
+class Pieces:
     """Tasks as pieces of time; a communication task is cut where its last member arrived.
 
     rank, stream, activity: index into ranks (labels), streams and activities (names), one row a piece; start, end [s].
@@ -60,7 +60,7 @@ def draw(result: RunResult) -> Figure:
         figure = new_figure(3.0)
         nothing_to_see(figure.subplots(), "No task started in this run.")
         return figure
-    pieces = _pieces(result)
+    pieces = pieces_of(result)
     figure = _gantt(result, pieces) if len(pieces.ranks) <= MOST_RANKS else _aggregate(pieces)
     shown = np.unique(pieces.activity)
     handles = [Patch(color=pieces.colors[a], label=pieces.activities[a]) for a in shown]
@@ -79,7 +79,8 @@ def _title(result: RunResult) -> str:
     )
 
 
-def _pieces(result: RunResult) -> _Pieces:
+def pieces_of(result: RunResult) -> Pieces:
+    """The tasks of a run as pieces of time, by rank and stream."""
     tasks, until = result.tasks, result.summary["makespan"] or 1.0  # an instant is drawn in an empty second
     jobs, devices, streams, kinds = (text(tasks, c) for c in ("job", "device", "stream", "kind"))
     number = numbers(tasks, "rank")
@@ -101,13 +102,13 @@ def _pieces(result: RunResult) -> _Pieces:
     begin, finish = np.concatenate([released, start[waits]]), np.concatenate([end, released[waits]])
     colors = [kind_color(kind, kinds.names) for kind in kinds.names]
     used, stream = np.unique(streams.codes, return_inverse=True)
-    return _Pieces(
+    return Pieces(
         rank[index], stream[index], activity, begin, finish, index,
         labels, [streams.names[code] for code in used], [*kinds.names, WAITING], [*colors, WAITING_COLOR], until,
     )  # fmt: skip
 
 
-def _gantt(result: RunResult, pieces: _Pieces) -> Figure:
+def _gantt(result: RunResult, pieces: Pieces) -> Figure:
     ranks, streams = len(pieces.ranks), len(pieces.streams)
     inches = max(0.16 * ranks, min(0.62 * ranks, 6.0))
     figure = new_figure(1.3 + inches)
@@ -115,7 +116,7 @@ def _gantt(result: RunResult, pieces: _Pieces) -> Figure:
     bar = 0.84 / streams  # of a rank's room of 1
     if len(pieces.start) <= MOST_BARS:
         top = pieces.rank + 0.08 + bar * pieces.stream
-        axes.add_collection(_bars(pieces, top, top + bar))
+        axes.add_collection(bars(pieces, top, top + bar))
         _names(axes, result, pieces, top + bar / 2, bar * inches / ranks)
     else:
         axes.imshow(
@@ -131,7 +132,7 @@ def _gantt(result: RunResult, pieces: _Pieces) -> Figure:
     return figure
 
 
-def _bars(pieces: _Pieces, top: np.ndarray, bottom: np.ndarray) -> PolyCollection:
+def bars(pieces: Pieces, top: np.ndarray, bottom: np.ndarray) -> PolyCollection:
     """A rectangle per piece: wide ones with a white line around, narrow ones on top and never thinner than a line."""
     corners = np.array([[pieces.start, top], [pieces.end, top], [pieces.end, bottom], [pieces.start, bottom]])
     narrow = _points(pieces) < 3.0
@@ -141,12 +142,12 @@ def _bars(pieces: _Pieces, top: np.ndarray, bottom: np.ndarray) -> PolyCollectio
     return PolyCollection(np.moveaxis(corners, 2, 0)[order], linewidths=0.5, edgecolors=edges, facecolors=colors)
 
 
-def _points(pieces: _Pieces) -> np.ndarray:
+def _points(pieces: Pieces) -> np.ndarray:
     """About how wide every piece is drawn [points]."""
     return (pieces.end - pieces.start) / pieces.until * 0.85 * WIDTH * 72
 
 
-def _names(axes, result: RunResult, pieces: _Pieces, middle: np.ndarray, bar: float) -> None:
+def _names(axes, result: RunResult, pieces: Pieces, middle: np.ndarray, bar: float) -> None:
     """Write a task's name into its bar where it fits; bar: its height [inches]."""
     size = 7.0  # points
     if bar * 72 < size + 2:
@@ -161,7 +162,7 @@ def _names(axes, result: RunResult, pieces: _Pieces, middle: np.ndarray, bar: fl
         )  # fmt: skip
 
 
-def _shares(pieces: _Pieces, row: np.ndarray, rows: int, columns: int) -> np.ndarray:
+def _shares(pieces: Pieces, row: np.ndarray, rows: int, columns: int) -> np.ndarray:
     """Share of every time bin that each row spends on each activity, float64[rows, activities, columns]."""
     activities = len(pieces.activities)
     filled = coverage(
@@ -170,7 +171,7 @@ def _shares(pieces: _Pieces, row: np.ndarray, rows: int, columns: int) -> np.nda
     return filled.reshape(rows, activities, columns)
 
 
-def _painted(pieces: _Pieces) -> np.ndarray:
+def _painted(pieces: Pieces) -> np.ndarray:
     """The bars as an image, colours mixed where a column holds several tasks, float64[lines, COLUMNS, 3]."""
     ranks, streams = len(pieces.ranks), len(pieces.streams)
     shares = _shares(pieces, pieces.rank * streams + pieces.stream, ranks * streams, COLUMNS)
@@ -181,7 +182,7 @@ def _painted(pieces: _Pieces) -> np.ndarray:
     return np.clip(image.reshape(-1, COLUMNS, 3), 0.0, 1.0)
 
 
-def _aggregate(pieces: _Pieces) -> Figure:
+def _aggregate(pieces: Pieces) -> Figure:
     """Per stream, the share of the ranks that is at each activity, stacked over time."""
     ranks, streams, columns = len(pieces.ranks), len(pieces.streams), COLUMNS // 4
     figure = new_figure(1.3 + 2.2 * streams)

@@ -47,7 +47,8 @@ class Testbed:
         }  # fmt: skip
         if self.gpus == self.node:
             return {**server, "nics": 0}
-        return {"kind": "single_switch", "nodes": self.gpus // self.node, "node": {**server, "nics": 1, "nic_rate": NIC}}
+        node = {**server, "nics": 1, "nic_rate": NIC}
+        return {"kind": "single_switch", "nodes": self.gpus // self.node, "node": node}
 
 
 TESTBEDS = {

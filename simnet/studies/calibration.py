@@ -1,0 +1,82 @@
+"""Alpha-beta pairs of a cluster, by running the collectives of MoE layers on it: `simnet calibrate`.
+
+Every collective runs over a range of message sizes, all groups of the ranks at once, as in a layer; a line
+t = alpha + n / rate is fitted to its times by least squares of the relative error, so that small messages count as much
+as large ones.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simnet.errors import InputError
+from simnet.experiment import Experiment
+from simnet.run import build, replayed
+from simnet.workload.models.moe_collectives import SEPARATOR, MoeCollectives
+from simnet.workload.moe import AlphaBeta, Calibration
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One collective: its name, the pair fitted to it, and the largest |fitted / simulated time - 1|."""
+
+    name: str
+    pair: AlphaBeta
+    error: float
+
+
+def calibrate(
+    topology: Any, ranks: int | None = None, network: Mapping[str, Any] | None = None, **collectives: Any
+) -> tuple[Calibration, list[Fit]]:
+    """The pairs of a cluster and how well they fit.
+
+    topology, network: as an experiment has them; ranks: default all GPUs; collectives: parameters of the workload
+    `moe_collectives`. Raises InputError.
+    """
+    workload = {"kind": "moe_collectives", **collectives}
+    job = {"workload": workload} if ranks is None else {"workload": workload, "ranks": ranks}
+    experiment = Experiment.model_validate({"topology": topology, "network": network or {}, "jobs": [job]})
+    finished = replayed(build(experiment))
+    if finished.summary["status"] != "completed":
+        raise InputError(f"the calibration did not come to its end: {finished.summary.get('error', '')}")
+    times: dict[str, list[tuple[float, float]]] = {}
+    for row in finished.summary["collectives"]:
+        times.setdefault(row["label"].partition(SEPARATOR)[0], []).append((row["size"], row["time_mean"]))
+    fits = [fitted(name, *np.array(points).T) for name, points in times.items()]
+    return _gathered({fit.name: fit.pair for fit in fits}), fits
+
+
+def fitted(name: str, sizes: np.ndarray, times: np.ndarray) -> Fit:
+    """Least squares of (alpha + n / rate) / t - 1 over alpha and 1 / rate, alpha at least 0."""
+    columns = np.stack([1 / times, sizes / times], axis=1)
+    (alpha, beta), *_ = np.linalg.lstsq(columns, np.ones(len(times)), rcond=None)
+    if alpha < 0:
+        ratio = sizes / times
+        alpha, beta = 0.0, ratio.sum() / (ratio**2).sum()
+    pair = AlphaBeta.model_construct(alpha=float(alpha), rate=float(1 / beta))
+    return Fit(name, pair, float(np.abs(columns @ (alpha, beta) - 1).max()))
+
+
+def _gathered(pairs: Mapping[str, AlphaBeta]) -> Calibration:
+    """The pairs by what they are for; a name is a field of Calibration and the sizes of its groups."""
+    fields: dict[str, Any] = {}
+    for name, pair in pairs.items():
+        field, *groups = name.split(".")
+        _put(fields, [field, *map(int, groups)], pair)
+    return Calibration.model_construct(**{**_empty(), **fields})
+
+
+def _put(tree: dict, keys: Iterable[Any], value: AlphaBeta) -> None:
+    *path, last = keys
+    for key in path:
+        tree = tree.setdefault(key, {})
+    tree[last] = value
+
+
+def _empty() -> dict[str, Any]:
+    return {name: field.default for name, field in Calibration.model_fields.items()}
+
+
+__all__ = ["Fit", "MoeCollectives", "calibrate", "fitted"]
