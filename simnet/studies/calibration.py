@@ -13,8 +13,10 @@ import numpy as np
 
 from simnet.errors import InputError
 from simnet.experiment import Experiment
+from simnet.result import RunResult, numbers, text
 from simnet.run import build, replayed
-from simnet.workload.models.moe_collectives import SEPARATOR, MoeCollectives
+from simnet.units import SIZE
+from simnet.workload.models.moe_collectives import SEPARATOR
 from simnet.workload.moe import AlphaBeta, Calibration
 
 
@@ -41,11 +43,20 @@ def calibrate(
     finished = replayed(build(experiment))
     if finished.summary["status"] != "completed":
         raise InputError(f"the calibration did not come to its end: {finished.summary.get('error', '')}")
-    times: dict[str, list[tuple[float, float]]] = {}
-    for row in finished.summary["collectives"]:
-        times.setdefault(row["label"].partition(SEPARATOR)[0], []).append((row["size"], row["time_mean"]))
-    fits = [fitted(name, *np.array(points).T) for name, points in times.items()]
+    fits = [fitted(name, *np.array(points).T) for name, points in _times(finished).items()]
     return _gathered({fit.name: fit.pair for fit in fits}), fits
+
+
+def _times(result: RunResult) -> dict[str, list[tuple[float, float]]]:
+    """(size [bytes], time [s]) by collective: from the arrival of the last member, launch included, to its last end."""
+    operation, arrived, end = (numbers(result.flows, c) for c in ("operation", "arrived", "end"))
+    label = text(result.flows, "label")
+    times: dict[str, list[tuple[float, float]]] = {}
+    for number in np.unique(operation):
+        rows = np.flatnonzero(operation == number)
+        name, _, size = label.names[label.codes[rows[0]]].partition(SEPARATOR)
+        times.setdefault(name, []).append((SIZE.parse(size), end[rows].max() - arrived[rows].max()))
+    return times
 
 
 def fitted(name: str, sizes: np.ndarray, times: np.ndarray) -> Fit:
@@ -78,5 +89,3 @@ def _put(tree: dict, keys: Iterable[Any], value: AlphaBeta) -> None:
 def _empty() -> dict[str, Any]:
     return {name: field.default for name, field in Calibration.model_fields.items()}
 
-
-__all__ = ["Fit", "MoeCollectives", "calibrate", "fitted"]

@@ -8,6 +8,7 @@ from simnet.workload.models.collective import Collective
 from simnet.workload.models.data_parallel import DataParallel
 from simnet.workload.models.embedding import EmbeddingAllToAll
 from simnet.workload.models.flows import Flows
+from simnet.workload.models.moe_collectives import MoeCollectives
 from simnet.workload.models.moe_layer import MoeLayer
 from simnet.workload.models.moe_model import MoeModel
 from simnet.workload.models.networks import MODELS
@@ -21,6 +22,7 @@ WORKLOADS: dict[str, type[Params]] = {
     "embedding_all_to_all": EmbeddingAllToAll,
     "moe_layer": MoeLayer,
     "moe_model": MoeModel,
+    "moe_collectives": MoeCollectives,
     "traffic": TrafficPattern,
     "flows": Flows,
 }

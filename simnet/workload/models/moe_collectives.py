@@ -45,7 +45,7 @@ class MoeCollectives(Params):
 
     def _add(self, steps: LayerSteps, size: float) -> None:
         """Each collective where it occurs first: some depend on one of the two group sizes, or on none."""
-        layer, of = steps.layer, f"{SEPARATOR}{SIZE.format(size)}"
+        layer, of = steps.layer, f"{SEPARATOR}{SIZE.exact(size)}"
         members, shards = layer.model_parallel, layer.expert_sharding
         first_members, first_shards = members == self.model_parallel[0], shards == self.expert_sharding[0]
         if first_members and first_shards:
