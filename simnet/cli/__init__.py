@@ -179,6 +179,46 @@ def validate(
 
 
 @app.command()
+def figures(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="parm: MoE schedules on 8 and 32 GPUs.")],
+    gpus: Annotated[str, typer.Option(metavar="8|32|all", help="On which clusters.")] = "all",
+    fast: Annotated[bool, typer.Option("--fast", help="One configuration of 20.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where all goes. [default: results/STUDY, or STUDY_fast]"),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of an earlier study.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Runs at the same time. [default: one per core]")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Run a whole study again and write its tables and pictures; an interrupted one goes on where it was."""
+    from simnet.cli.studying import study_and_show
+
+    directory = out or Path("results") / (f"{study}_fast" if fast else study)
+    try:
+        study_and_show(study, gpus, fast, directory, overwrite, jobs, quiet)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@app.command()
+def calibrate(
+    topology: Annotated[
+        str, typer.Argument(metavar="TOPOLOGY", help="A file (topology or experiment) or the kind of a builder.")
+    ],
+    ranks: Annotated[int | None, typer.Option(min=2, metavar="N", help="Number of GPUs. [default: all]")] = None,
+    groups: Annotated[str, typer.Option(metavar="N,N", help="Sizes of MP and of ESP groups.")] = "1,2,4",
+    out: Annotated[Path | None, typer.Option(metavar="FILE.yaml", help="Write the pairs instead of printing.")] = None,
+) -> None:
+    """Fit alpha-beta pairs to the collectives of MoE layers on a cluster; schedule parm_auto chooses by them."""
+    from simnet.cli.studying import calibrate_and_show
+
+    calibrate_and_show(topology, ranks, groups, out)
+
+
+@app.command()
 def show(
     result_dir: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="What `simnet run` has left.")],
 ) -> None:

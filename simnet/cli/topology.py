@@ -30,21 +30,26 @@ def topology_of(text: str, overrides: Iterable[str] = ()) -> Topology:
 
     overrides: 'key=value' as given to `--set`: of the builder, the experiment, or beside the file.
     """
+    return description_of(text, overrides).build()
+
+
+def description_of(text: str, overrides: Iterable[str] = ()) -> Params:
+    """The description of that topology, as an experiment has it."""
     if text in BUILDERS:
-        return _built({}, BUILDERS[text], overrides)
+        return _described({}, BUILDERS[text], overrides)
     path = Path(text)
     if not path.is_file():
         raise InputError(f"'{text}' is neither a file nor one of {', '.join(BUILDERS)}{nearest(text, BUILDERS)}")
     if path.suffix in (".yaml", ".yml") and reader.read(path, _Peek).jobs is not None:
         from simnet.experiment import load
 
-        return load(path, overrides)[0].topology.build()
-    return _built({"file": str(path)}, TopologyFile, overrides)
+        return load(path, overrides)[0].topology
+    return _described({"file": str(path)}, TopologyFile, overrides)
 
 
-def _built(data: dict[str, Any], model: type[Params], overrides: Iterable[str]) -> Topology:
+def _described(data: dict[str, Any], model: type[Params], overrides: Iterable[str]) -> Params:
     data, source = reader.options.apply(data, overrides, reader.Source())
-    return reader.validate(data, model, source).build()
+    return reader.validate(data, model, source)
 
 
 class _Peek(Params, extra="allow"):

@@ -19,6 +19,8 @@ from simnet.units import SIZE
 from simnet.workload.models.moe_collectives import SEPARATOR
 from simnet.workload.moe import AlphaBeta, Calibration
 
+_DIGITS = 6
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -66,8 +68,12 @@ def fitted(name: str, sizes: np.ndarray, times: np.ndarray) -> Fit:
     if alpha < 0:
         ratio = sizes / times
         alpha, beta = 0.0, ratio.sum() / (ratio**2).sum()
-    pair = AlphaBeta.model_construct(alpha=float(alpha), rate=float(1 / beta))
+    pair = AlphaBeta.model_construct(alpha=_rounded(alpha), rate=_rounded(1 / beta))
     return Fit(name, pair, float(np.abs(columns @ (alpha, beta) - 1).max()))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
 
 
 def _gathered(pairs: Mapping[str, AlphaBeta]) -> Calibration:
@@ -88,4 +94,3 @@ def _put(tree: dict, keys: Iterable[Any], value: AlphaBeta) -> None:
 
 def _empty() -> dict[str, Any]:
     return {name: field.default for name, field in Calibration.model_fields.items()}
-

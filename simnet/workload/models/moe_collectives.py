@@ -17,7 +17,7 @@ _SIZES = tuple(2.0**power for power in range(20, 28))
 
 
 class MoeCollectives(Params):
-    """The collectives of MoE layers, by themselves: all-to-alls, all-gathers, all-reduces and SAA, all groups at once."""
+    """The collectives of MoE layers by themselves, all groups at once: what `simnet calibrate` runs."""
 
     model_parallel: tuple[PositiveInt, ...] = Field((1, 2, 4), description="sizes of MP groups, consecutive ranks")
     expert_sharding: tuple[PositiveInt, ...] = Field((1, 2, 4), description="sizes of ESP groups, consecutive ranks")

@@ -1,0 +1,234 @@
+"""What the study leaves: tables, pictures, timelines, and a README that says what each number is worth."""
+
+from pathlib import Path
+
+from simnet import figures, timeline
+from simnet.figures import moe_study, side_by_side
+from simnet.result import RunResult
+from simnet.run import build, replayed
+from simnet.studies.parm import Findings
+from simnet.studies.parm.grid import GIVEN, GROUPS, INFERRED, Configuration
+from simnet.studies.parm.runs import BASELINE, S1, S2, Item, layer
+from simnet.studies.parm.tables import (
+    DERIVED,
+    DERIVED_SHARES,
+    PUBLISHED,
+    Row,
+    average_by,
+    choice,
+    extremes,
+    groups_of,
+    markdown,
+    to_csv,
+)
+from simnet.studies.parm.testbeds import COPY, LINK, READINGS, TESTBEDS
+
+_SHOWN = Configuration(2, 2, 4, 1024, 2048, 4096, 2)  # in the middle of the grid
+_INTRODUCTION = (
+    "Made by `simnet figures parm`. The Parm paper (arXiv 2407.00599) compares its schedules S1 and S2 with "
+    "DeepSpeed-MoE. Of its text only the abstract and the first lines of the introduction could be read; schedules, "
+    "message sizes and testbeds are derived from those, from the public kernel of SAA and from sibling papers of the "
+    "same group, as `docs/moe.md` tells. Constants are measurements of those siblings or presets of the hardware; none "
+    "is fitted to the speedups below."
+)
+_BANDS = {BASELINE: "DeepSpeed-MoE", S1: "Parm S1", S2: "Parm S2"}
+
+
+def files(findings: Findings) -> dict[str, str | bytes]:
+    """Name -> contents of everything the study leaves."""
+    made: dict[str, str | bytes] = {"README.md": readme(findings)}
+    for (gpus, reading), rows in findings.layers.items():
+        made[f"layers_{_slug(findings, gpus, reading)}.csv"] = to_csv(rows)
+    for gpus in dict.fromkeys(gpus for gpus, _ in findings.layers):
+        made |= _pictures(findings, gpus)
+    return made
+
+
+def _slug(findings: Findings, gpus: str, reading: str) -> str:
+    return f"{gpus}gpus" + (f"_{reading}" if (gpus, COPY) in findings.layers else "")
+
+
+def _pictures(findings: Findings, gpus: str) -> dict[str, str | bytes]:
+    published = PUBLISHED["smallest"], PUBLISHED["largest"]
+    made: dict[str, str | bytes] = {}
+    readings = {reading: rows for (key, reading), rows in findings.layers.items() if key == gpus}
+    for reading, rows in readings.items():
+        slug, where = _slug(findings, gpus, reading), _where(findings, gpus, reading)
+        title = f"Speedup of Parm over DeepSpeed-MoE: {len(rows):,} layers on {where}"
+        made[f"speedups_{slug}.png"] = figures.to_png(moe_study.speedups(rows, title, published))
+    share = f"Communication in the DeepSpeed-MoE layer on {gpus} GPUs"
+    made[f"communication_{gpus}gpus.png"] = figures.to_png(moe_study.shares(readings[LINK], share, PUBLISHED["share"]))
+    titles = {_reading(findings, gpus, reading): rows for reading, rows in readings.items()}
+    picture = moe_study.choice_map(titles, f"Where S1 and where S2 is the faster one, {gpus} GPUs")
+    made[f"s1_or_s2_{gpus}gpus.png"] = figures.to_png(picture)
+    results = timelines(gpus)
+    size = f"B {_SHOWN.batch}, L {_SHOWN.sequence}, M {_SHOWN.hidden}, H {_SHOWN.expert_hidden}, top-{_SHOWN.top_k}"
+    title = f"One layer on {gpus} GPUs, forward and backward, N_MP = N_ESP = 2 ({size}): rank 0"
+    named = {_BANDS[schedule]: result for schedule, result in results.items()}
+    made[f"timelines_{gpus}gpus.png"] = figures.to_png(side_by_side.draw(named, title))
+    for schedule, result in results.items():
+        made[f"timeline_{gpus}gpus_{schedule}.json.gz"] = timeline.to_json(result)
+    return made
+
+
+def _where(findings: Findings, gpus: str, reading: str) -> str:
+    extra = f", the rate inside a node being that of a {reading}" if (gpus, COPY) in findings.layers else ""
+    return f"{gpus} GPUs{extra}"
+
+
+def _reading(findings: Findings, gpus: str, reading: str) -> str:
+    return (
+        f"rate inside a node: of a {reading}" if (gpus, COPY) in findings.layers else "rate inside the node: of a link"
+    )
+
+
+def timelines(gpus: str) -> dict[str, RunResult]:
+    """The same layer under the baseline, S1 and S2."""
+    item = Item(TESTBEDS[gpus], _SHOWN)
+    return {schedule: replayed(build(layer(item, schedule))) for schedule in _BANDS}
+
+
+# -- the page ---------------------------------------------------------------------------------------------------
+
+
+def readme(findings: Findings) -> str:
+    """The page: what is given, what is inferred, and every number beside the paper's."""
+    sections = [
+        "# Parm: MoE layers under model, expert and expert-sharding parallelism",
+        _INTRODUCTION,
+        "## What the paper gives, and what is inferred",
+        markdown(["given", "value"], GIVEN.items()),
+        markdown(["inferred", "value, and why"], INFERRED.items()),
+        markdown(["rate inside a node, two readings", "meaning"], [(f"`{k}`", v) for k, v in READINGS.items()]),
+        "## Speedups over DeepSpeed-MoE",
+        _overview(findings),
+        *(_by_group(findings, gpus) for gpus in dict.fromkeys(gpus for gpus, _ in findings.layers)),
+        "## Communication in the baseline",
+        _shares(findings),
+        "## S1 or S2",
+        _choices(findings),
+        _ablations(findings),
+        *([_sweep(findings)] if findings.sweep else []),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _named(findings: Findings) -> list[tuple[str, list[Row]]]:
+    return [
+        (f"{gpus} GPUs" + (f", `{reading}`" if (gpus, COPY) in findings.layers else ""), rows)
+        for (gpus, reading), rows in findings.layers.items()
+    ]
+
+
+def _overview(findings: Findings) -> str:
+    lines = [["the paper, both clusters", "1,296", PUBLISHED["smallest"], "-", PUBLISHED["largest"], "-", "-"]]
+    for name, rows in _named(findings):
+        low, mean, high = extremes(rows)
+        apart = [f"{value / PUBLISHED[key] - 1:+.0%}" for key, value in (("smallest", low), ("largest", high))]
+        lines.append([name, f"{len(rows):,}", f"{low:.2f}", f"{mean:.2f}", f"{high:.2f}", *apart])
+    left = ", ".join(
+        f"{count} of {findings.configurations:,} on {gpus} GPUs" for gpus, count in findings.out_of_memory.items()
+    )
+    table = markdown(
+        ["", "layers", "smallest", "mean", "largest", "smallest to the paper's", "largest to the paper's"], lines
+    )
+    return f"{table}\n\nLeft out because the baseline needs more memory than a GPU has: {left}."
+
+
+def _by_group(findings: Findings, gpus: str) -> str:
+    readings = {
+        reading: average_by(rows, groups_of, "speedup")
+        for (key, reading), rows in findings.layers.items()
+        if key == gpus
+    }
+    derived = gpus == "32"
+    lines = []
+    for group in GROUPS:
+        found = [averages[group] for averages in readings.values() if group in averages]
+        cells = [f"{value:.2f}" for value in found]
+        if derived:
+            cells += [f"{DERIVED[group]:.2f}", *(f"{value / DERIVED[group] - 1:+.0%}" for value in found)]
+        lines.append([f"({group[0]}, {group[1]})", *cells])
+    names = [f"`{reading}`" for reading in readings]
+    head = ["(N_MP, N_ESP)", *names, *(["by hand", *(f"{name} to by hand" for name in names)] if derived else [])]
+    text = f"Average speedup on {gpus} GPUs by group sizes"
+    text += ", beside what the alpha-beta formulas give by hand with SAA wholly hidden:" if derived else ":"
+    return f"{text}\n\n{markdown(head, lines)}"
+
+
+def _shares(findings: Findings) -> str:
+    lines = []
+    for name, rows in _named(findings):
+        by = average_by(rows, "expert_sharding", "share")
+        lines.append([name, *(f"{by[n]:.0%}" for n in sorted(by))])
+    lines.append(["32 GPUs, by hand", *(f"{value:.0%}" for value in DERIVED_SHARES.values())])
+    near = _near_published(findings)
+    return (
+        "Share of a layer's time, average by N_ESP. The paper's figure is 60 %, without the settings it belongs to.\n\n"
+        + markdown(["", *(f"N_ESP = {n}" for n in DERIVED_SHARES)], lines)
+        + f"\n\n{near}"
+    )
+
+
+def _near_published(findings: Findings) -> str:
+    """Which settings give the paper's share."""
+    sentences = []
+    for name, rows in _named(findings):
+        near = [row for row in rows if abs(row["share"] - PUBLISHED["share"]) <= 0.05]
+        groups = sorted({groups_of(row) for row in near})
+        where = f": (N_MP, N_ESP) in {', '.join(map(str, groups))}" if groups else ""
+        sentences.append(f"{name}: {len(near):,} of {len(rows):,} layers within 5 points of 60 %{where}.")
+    return " ".join(sentences)
+
+
+def _choices(findings: Findings) -> str:
+    lines = []
+    for name, rows in _named(findings):
+        found = choice(rows)
+        lines.append([name, f"{found['s1']:.0%}", f"{found['right']:.1%}", f"{found['worst']:.2%}"])
+    head = ["", "S1 faster, of N_MP > 1", "`parm_auto` right", "largest loss of its choice"]
+    return (
+        "`parm_auto` chooses by alpha-beta pairs that `simnet calibrate` measures on the same cluster; it is right "
+        f"where its schedule is the one that the simulation finds faster.\n\n{markdown(head, lines)}"
+    )
+
+
+def _ablations(findings: Findings) -> str:
+    """What each part of Parm is worth, as average ratios of times."""
+    lines = []
+    for name, rows in _named(findings):
+        several = [row for row in rows if row["model_parallel"] > 1]
+        training = [row for row in rows if row["deepspeed_moe_training"] is not None]
+        overlap = [row["parm_s2_no_overlap"] / row[S2] for row in several]
+        upstream = [row["deepspeed_moe_training"] / row["parm_auto"] for row in training]
+        lines.append([
+            name, f"{sum(overlap) / len(overlap):.3f}", f"{min(overlap):.3f} to {max(overlap):.3f}",
+            f"{sum(upstream) / len(upstream):.2f}", f"{max(upstream):.2f}",
+        ])  # fmt: skip
+    head = [
+        "", "S2 without SAA / S2, mean", "range", "DeepSpeed's training path / Parm, mean", "largest"
+    ]  # fmt: skip
+    return (
+        "What the overlap of SAA is worth (a ratio below 1: its launches cost more than it hides), and what Parm gains "
+        "over DeepSpeed's training path, which has no ESP all-gather and cannot be the paper's baseline:\n\n"
+        + markdown(head, lines)
+    )
+
+
+def _sweep(findings: Findings) -> str:
+    lines = [[rate, *(f"{value:.2f}" for value in extremes(rows))] for rate, rows in findings.sweep.items()]
+    return (
+        "## 8 GPUs: how much depends on the guessed rate inside the server\n\n"
+        "One configuration of 20, with other rates of a GPU's PCIe path:\n\n"
+        + markdown(["rate", "smallest", "mean", "largest"], lines)
+    )
+
+
+def save(findings: Findings, directory: Path) -> list[str]:
+    """Write all files; returns their names."""
+    made = files(findings)
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, contents in made.items():
+        data = contents.encode() if isinstance(contents, str) else contents
+        (directory / name).write_bytes(data)
+    return list(made)
