@@ -13,10 +13,11 @@ from typing import Any
 from simnet.errors import SimnetError
 from simnet.studies.answers import Progress, answers
 from simnet.studies.calibration import calibrate
+from simnet.studies.parm import models
 from simnet.studies.parm.grid import CAPACITY_FACTOR, Configuration, grid, sample
 from simnet.studies.parm.runs import BASELINE, S1, S2, Item, answer
 from simnet.studies.parm.testbeds import COPY, SWEPT, TESTBEDS, Testbed
-from simnet.workload.models.moe_layer import LAUNCH
+from simnet.workload.models.moe import LAUNCH
 from simnet.workload.moe import Calibration, Layer, predict
 
 Row = dict[str, Any]
@@ -25,10 +26,11 @@ Row = dict[str, Any]
 @dataclass(frozen=True)
 class Findings:
     """What the study found. layers: rows of the grid by (GPUs, reading). sweep: of the sampled grid on 8 GPUs, by the
-    rate inside the node. out_of_memory: configurations left out, by GPUs."""
+    rate inside the node. models: rows of whole models. out_of_memory: configurations left out, by GPUs."""
 
     layers: dict[tuple[str, str], list[Row]]
     sweep: dict[str, list[Row]]
+    models: list[Row]
     out_of_memory: dict[str, int]
     configurations: int
 
@@ -45,18 +47,24 @@ def study(
     plans = {(key, bed.reading): (bed, configurations) for key in gpus for bed in _readings(TESTBEDS[key])}
     swept = {rate: (replace(TESTBEDS["8"], inside=rate), sample()) for rate in SWEPT} if "8" in gpus else {}
     wanted = [Item(bed, alike) for bed, chosen in [*plans.values(), *swept.values()] for alike in _alike(chosen)]
-    wanted = list(dict.fromkeys(wanted))
-    found = dict(zip(wanted, answers(answer, wanted, unfinished, jobs, progress)))
+    real = models.items([bed for bed, _ in plans.values()])
+    wanted = list(dict.fromkeys([*wanted, *real]))
+    found = dict(zip(wanted, answers(_answer, wanted, unfinished, jobs, progress)))
     layers = {name: _rows(bed, chosen, found) for name, (bed, chosen) in plans.items()}
     return Findings(
         layers,
         {rate: _rows(bed, chosen, found) for rate, (bed, chosen) in swept.items()},
+        models.rows(real, found),
         {
             key: sum(found[Item(TESTBEDS[key], c.alike)].get("out_of_memory", False) for c in configurations)
             for key in gpus
         },
         len(configurations),
     )
+
+
+def _answer(item: Item | models.ModelItem) -> dict[str, Any]:
+    return answer(item) if isinstance(item, Item) else models.answer(item)
 
 
 def _readings(bed: Testbed) -> list[Testbed]:

@@ -10,7 +10,10 @@ byte, that is 3/4 / 1.68e-10 = 4.46 GB/s per GPU. What limits the latter is not 
 - `copy`: it is what one copy reaches, on a PCIe 3.0 x16 path that carries several at once.
 
 The 8-GPU server is likely the group's own 8x RTX 4090 (arXiv 2311.03687), with the same host processors and without
-peer-to-peer; its rate inside the node is taken to be the same, in the first reading, and swept.
+peer-to-peer; its rate inside the node is taken to be the same, in the first reading, and swept. All its GPUs sit on one
+switch: how its sockets share the traffic is not known.
+
+`topologies/parm_32gpu_measured_link.yaml` and `..._copy.yaml` are the 32-GPU cluster in both readings, for experiments.
 """
 
 from dataclasses import dataclass
@@ -19,10 +22,9 @@ from typing import Any
 LINK, COPY = "link", "copy"
 READINGS = {
     LINK: "4.46 GB/s is what the PCIe path of a GPU carries",
-    COPY: "4.46 GB/s is what one copy reaches, on a path of 12 GB/s",
+    COPY: "4.46 GB/s is what one copy reaches, on a path of 15.8 GB/s; SAA has one under way to every peer",
 }
 INSIDE = "4.46GB/s"  # [FSMoE figure 5(d)], see above
-PCIE3 = "12GB/s"  # what NCCL takes for PCIe 3.0 x16
 NIC = "11.4GB/s"  # [FSMoE figure 5(d)], see above
 SWEPT = ("4GB/s", "8GB/s", "12GB/s")  # inside the 8-GPU server
 
@@ -40,15 +42,17 @@ class Testbed:
 
     def topology(self) -> dict[str, Any]:
         """As the YAML of an experiment has it."""
-        limits = {"gpu_rate": self.inside} if self.reading == LINK else {"gpu_rate": PCIE3, "copy_rate": self.inside}
         server = {
-            "kind": "pcie_server", "gpus": self.node, "gpu": self.gpu, "gpus_per_switch": self.node, "sockets": 1,
-            "host": "cascade_lake", "pcie": "pcie3_x16", **limits,
+            "kind": "pcie_server", "gpus": self.node, "gpu": self.gpu, "host": "cascade_lake", "pcie": "pcie3_x16",
+            "gpu_rate" if self.reading == LINK else "copy_rate": self.inside,
         }  # fmt: skip
         if self.gpus == self.node:
-            return {**server, "nics": 0}
-        node = {**server, "nics": 1, "nic_rate": NIC}
-        return {"kind": "single_switch", "nodes": self.gpus // self.node, "node": node}
+            return {**server, "gpus_per_switch": self.node, "sockets": 1, "nics": 0}
+        node = {
+            **server, "gpus_per_switch": 0, "sockets": 2, "nics": 1, "nic_rate": "100Gbps", "p2p": False,
+            "gpudirect": False,
+        }  # fmt: skip
+        return {"kind": "single_switch", "nodes": self.gpus // self.node, "link_rate": NIC, "node": node}
 
 
 TESTBEDS = {

@@ -1,11 +1,13 @@
 """The collectives of Mixture-of-Experts layers, one after the other over message sizes, for calibration."""
 
+from itertools import product
+
 import numpy as np
 from pydantic import Field, PositiveInt
 
 from simnet.params import Params
 from simnet.units import SIZE, Size, Time
-from simnet.workload.models.moe_layer import LAUNCH
+from simnet.workload.models.moe import LAUNCH
 from simnet.workload.moe.layer import Layer
 from simnet.workload.moe.steps import LayerSteps
 from simnet.workload.moe.tokens import Tokens
@@ -28,14 +30,13 @@ class MoeCollectives(Params):
 
     def build(self, ranks: int) -> TaskGraph:
         """Every collective with every size; tasks are named 'all_gather.2 of 1MiB'. Raises InputError."""
-        tasks, last = TaskGraphBuilder(ranks, "fp32"), None
-        for model_parallel in self.model_parallel:
-            for sharding in self.expert_sharding:
-                layer = self._layer(ranks, model_parallel, sharding)
-                steps = LayerSteps(tasks, Tokens(layer), last=last)
-                for size in self.sizes:
-                    self._add(steps, size)
-                last = steps.last
+        tasks = TaskGraphBuilder(ranks, "fp32")
+        layers = [self._layer(ranks, *pair) for pair in product(self.model_parallel, self.expert_sharding)]
+        steps = LayerSteps(tasks, Tokens(layers[0]))
+        for layer in layers:
+            steps.enter(Tokens(layer))
+            for size in self.sizes:
+                self._add(steps, size)
         return tasks.build()
 
     def _layer(self, ranks: int, model_parallel: int, sharding: int) -> Layer:
