@@ -1,8 +1,9 @@
 """Whole models with experts: BERT-Base and GPT-2, the two that the paper names, under every schedule.
 
 The paper says "approximately 3x improvement" on BERT-Base and GPT-2 with experts, and no more: layers, batch and groups
-are inferred. Both have 12 layers of M = 768 and H = 3072. Feed-forward networks become MoE layers all, as in ScheMoE, or
-every other one, as in GShard; B, k, f, and N_MP = N_ESP = 4 are those of FSMoE's models on the same cluster.
+are inferred. Both have 12 layers of M = 768 and H = 3072 and run at their longest sequences. Feed-forward networks
+become MoE layers all, as in ScheMoE, or every other one, as in GShard; B = 4, k = 2, f = 1.2 and N_MP = N_ESP = 4 are
+those of FSMoE's table 2, on the same cluster.
 """
 
 from dataclasses import asdict, dataclass
