@@ -8,9 +8,10 @@ from typing import Any
 
 import simnet
 from simnet.experiment import schema
-from simnet.figures import FIGURES, to_png
+from simnet.figures import FIGURES, to_png, topology
 from simnet.network import CONGESTION_CONTROLS, LOAD_BALANCERS, TRANSPORTS
 from simnet.params import Params
+from simnet.topology import TopologyFile
 from simnet.topology.builders import FABRICS, NODES, SERVERS
 from simnet.topology.builders.fabric import Fabric
 from simnet.topology.builders.server import ServerParams
@@ -19,6 +20,7 @@ from simnet.workload.moe.routing import ROUTINGS
 
 PAGE = Path(__file__).parent / "experiment.md"
 FIRST = "## All keys\n"
+TOPOLOGIES = ("dgx_a100_x4_rail",)
 PICTURES = {"sparse_skewed": "timeline", "data_parallel_gpt2": "timeline", "link_failure": "utilization"}
 
 
@@ -38,6 +40,8 @@ def page() -> str:
         _section("`output`", models["Output"]),
         "## Servers\n\nA server is a topology of its own, or the `node` of a fabric.",
         *_family(SERVERS | NODES, models, ServerParams, "pcie_server"),
+        "## Topologies in files",
+        _section("Beside `file` of a topology or node", models["TopologyFile"]),
         "## Fabrics",
         *_family(FABRICS, models, Fabric, "leaf_spine"),
         "## Workloads",
@@ -141,7 +145,15 @@ def draw(experiment: str, figure: str) -> None:
     path.write_bytes(to_png(FIGURES[figure](result)))
 
 
+def draw_topology(name: str) -> None:
+    """Keep a picture of a shipped topology."""
+    built = TopologyFile(file=PAGE.parents[1] / "topologies" / f"{name}.yaml").build()
+    (PAGE.parent / "pictures" / f"{name}.png").write_bytes(to_png(topology.draw(built)))
+
+
 if __name__ == "__main__":
     PAGE.write_text(page())
+    for name in TOPOLOGIES:
+        draw_topology(name)
     for experiment, figure in PICTURES.items():
         draw(experiment, figure)
