@@ -21,7 +21,13 @@ from simnet.workload.moe.routing import ROUTINGS
 PAGE = Path(__file__).parent / "experiment.md"
 FIRST = "## All keys\n"
 TOPOLOGIES = ("dgx_a100_x4_rail",)
-PICTURES = {"sparse_skewed": "timeline", "data_parallel_gpt2": "timeline", "link_failure": "utilization"}
+PICTURES = {
+    "sparse_skewed": "timeline",
+    "data_parallel_gpt2": "timeline",
+    "link_failure": "utilization",
+    "packet_incast": "queues",
+    "packet_classes": "windows",
+}
 
 
 def page() -> str:
@@ -38,6 +44,7 @@ def page() -> str:
         _section("Each of `network.changes`", models["Change"]),
         _section("Each of `jobs`", models["Job"]),
         _section("`output`", models["Output"]),
+        _section("Each of `output.probes`", models["Probe"]),
         "## Servers\n\nA server is a topology of its own, or the `node` of a fabric.",
         *_family(SERVERS | NODES, models, ServerParams, "pcie_server"),
         "## Topologies in files",

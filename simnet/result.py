@@ -42,13 +42,20 @@ FLOWS = _schema(
 LINKS = _schema(
     link=TEXT, source=TEXT, destination=TEXT, kind=TEXT, rate="B/s", latency="s", bytes="B", utilization="1", peak="1",
     busy="s", packets=COUNT, marked=COUNT, dropped=COUNT, dropped_bytes="B", trimmed=COUNT, pauses=COUNT, paused="s",
-    peak_queue="B", mean_queue="B",
+    peak_queue="B", mean_queue="B", kmin="B", kmax="B", xoff="B",
 )  # fmt: skip
 SAMPLES = _schema(link=TEXT, time="s", utilization="1", queue="B")
 MESSAGES = _schema(job=TEXT, operation=NUMBER, source=TEXT, destination=TEXT, size="B", start="s", end="s")
 
-SCHEMAS = {"tasks": TASKS, "flows": FLOWS, "links": LINKS, "samples": SAMPLES, "messages": MESSAGES}
-OPTIONAL = ("messages",)
+PROBES = _schema(
+    flow=NUMBER, job=TEXT, source=TEXT, destination=TEXT, time="s", window="B", rate="B/s", throughput="B/s",
+    inflight="B", rtt="s",
+)  # fmt: skip
+
+SCHEMAS = {
+    "tasks": TASKS, "flows": FLOWS, "links": LINKS, "samples": SAMPLES, "messages": MESSAGES, "probes": PROBES,
+}  # fmt: skip
+OPTIONAL = ("messages", "probes")
 
 
 class Coded(NamedTuple):
@@ -71,9 +78,13 @@ class RunResult:
     chose for the operation and why, '' where none did.
     links: bytes carried, utilization (mean over the makespan, 0 to 1), peak (highest sample bin), busy [s]; then, 0 in
     a model without queues, packets sent, marked, dropped (dropped_bytes) and trimmed, pauses that reached it and how
-    long they held it up (paused), the longest queue and the mean queue over the makespan.
+    long they held it up (paused), the longest queue and the mean queue over the makespan; then the thresholds of
+    marking and of pauses, 0 where there are none.
     samples: utilization and mean queue in bins of `bin_width`, by the start of the bin [s]; only bins with either.
     messages: every single flow between two devices, where the experiment asked for them.
+    probes: window, rate of pacing, throughput since the sample before, bytes in flight and last round-trip time of
+    sampled connections, numbered by `flow`, from their first packet on; window and rate are infinite where nothing
+    limits them. In a model without windows there are none, and none if the experiment did not ask for them.
     """
 
     summary: dict[str, Any]
@@ -83,6 +94,7 @@ class RunResult:
     links: pa.Table
     samples: pa.Table
     messages: pa.Table | None = None
+    probes: pa.Table | None = None
 
     @property
     def bin_width(self) -> float:

@@ -83,7 +83,15 @@ def save(finished: RunResult, directory: str | Path) -> Path:
 
     files = {"timeline.json.gz": timeline.to_json(finished)}
     sizes = {row["size"] for row in finished.summary["collectives"]}
-    for name in ("timeline", "utilization", *(["collectives"] if len(sizes) >= _CURVE else [])):
+    queues = finished.summary["queues"]
+    pictures = {
+        "timeline": True,
+        "utilization": True,
+        "collectives": len(sizes) >= _CURVE,
+        "queues": bool(queues and queues["longest"]),
+        "windows": finished.probes is not None,
+    }
+    for name in (name for name, wanted in pictures.items() if wanted):
         files[f"{name}.png"] = figures.to_png(figures.FIGURES[name](finished))
     return result.write(finished, directory, files)
 
@@ -100,6 +108,7 @@ def build(experiment: Experiment, source: Source | None = None, progress: Progre
         policies=policies,
         changes=resolved.changes,
         bins=experiment.output.samples + experiment.output.samples % 2,
+        probes=resolved.probes,
         record=experiment.output.messages,
         progress=progress,
     )
@@ -282,6 +291,7 @@ def _gathered(simulation: Simulation, status: str, error: str) -> RunResult:
         links=links,
         samples=recorder.samples_table(report, topology),
         messages=messages,
+        probes=recorder.probes_table(report, replay, names, topology) if report.probes else None,
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from simnet.metrics import makespan, summarize
-from simnet.result import FLOWS, LINKS, MESSAGES, SAMPLES, TASKS, RunResult, table
+from simnet.result import FLOWS, LINKS, MESSAGES, PROBES, SAMPLES, TASKS, RunResult, table
 
 RATE, LATENCY = 50e9, 1e-6
 FORWARD, BACKWARD, OPTIMIZER = 1.0e-3, 2.0e-3, 0.5e-3
@@ -144,3 +144,40 @@ def pipeline(stages=4, microbatches=8, messages=False) -> RunResult:
         return run.result()
     rows = [(f[0], f[1], f[8], run.devices[f[6] + 1], f[9], f[13], f[14]) for f in run.flows if f[7] == 0]
     return run.result(messages=rows_table(MESSAGES, rows))
+
+
+def packets(ports=3, flows=2, until=1e-3, steps=40, output=None) -> RunResult:
+    """A run with queues that rise to 100, 200, ... kB and fall again, and windows and rates of `flows` connections.
+
+    Marking from 150 to 300 kB; the last port may fill up to an XOFF of 80 kB. Connection 0 is not paced.
+    """
+    run = Run(1)
+    run.compute("job", 0, "work", until)
+    plain, width = run.result(), until / steps
+    shape = 1.0 - np.abs(np.linspace(-1, 1, steps))
+    links, samples, probes = [], [], []
+    for i in range(ports):
+        name, peak = f"switch -> h{i}", 100e3 * (i + 1)
+        counts = (500, 20 * i, 0, 0.0, 0, 0, 0.0)
+        thresholds = (150e3, 300e3, 80e3 * (i == ports - 1))
+        links.append(
+            (name, "switch", f"h{i}", "ib", RATE, LATENCY, 1e6, 0.5, 1.0, until, *counts, peak, peak / 2, *thresholds)
+        )
+        samples += [(name, step * width, 0.9, peak * shape[step]) for step in np.flatnonzero(shape)]
+    for flow in range(flows):
+        for step in range(steps):
+            rate = np.inf if flow == 0 else RATE / (flow + 1)
+            used = 0.9 * RATE / (flow + 1) * (step < steps // 2 or flow > 0)
+            row = (flow, "job", f"h{flow}", "h9", (step + 1) * width, 50e3 + 1e3 * step, rate, used, used * 1e-6)
+            probes.append((*row, 2e-6 * (step > 0)))
+    links = rows_table(LINKS, links)
+    transport = dict.fromkeys(("retransmitted_packets", "retransmitted_bytes", "timeouts", "duplicates"), 0)
+    return RunResult(
+        summary=summarize(plain.tasks, plain.flows, links, status="completed", transport=transport),
+        experiment={"name": "packets", "seed": 1, "network": {"model": "packet"}, "output": output or {}},
+        tasks=plain.tasks,
+        flows=plain.flows,
+        links=links,
+        samples=rows_table(SAMPLES, samples, bin_width=width),
+        probes=rows_table(PROBES, probes) if flows else None,
+    )

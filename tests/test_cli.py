@@ -69,6 +69,19 @@ def test_show_prints_the_same_as_run(command, experiment, tmp_path):
     assert "all_reduce" in shown.out
 
 
+def test_show_draws_a_picture(command, experiment, tmp_path):
+    command("run", experiment(), "--out", tmp_path / "result", "--quiet")
+    drawn = tmp_path / "again.png"
+    assert command("show", tmp_path / "result", "--figure", "timeline", drawn).code == 0
+    assert drawn.read_bytes() == (tmp_path / "result" / "timeline.png").read_bytes()
+    taken = command("show", tmp_path / "result", "--figure", "timeline", drawn)
+    assert taken.code == 2
+    assert "nothing is overwritten" in taken.err
+    unknown = command("show", tmp_path / "result", "--figure", "queue", tmp_path / "q.png")
+    assert unknown.code == 2
+    assert "did you mean 'queues'?" in unknown.err
+
+
 def test_set_changes_a_value(command, experiment, tmp_path):
     command("run", experiment(), "--set", "seed=7", "--set", "jobs.0.workload.sizes=[2MiB]", "--out", tmp_path / "r")
     stored = result.read(tmp_path / "r")

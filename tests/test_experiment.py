@@ -52,6 +52,50 @@ def two_servers():
     return topology
 
 
+PROBES = f"""\
+topology: {GPU}
+jobs:
+- {{name: a, {WORK}, ranks: 2}}
+- {{name: b, {WORK}, ranks: 2}}
+output:
+  probes:
+  - {{job: a, from: 0, to: 1}}
+  - {{job: b, from: 1, to: 0}}
+"""
+
+
+def test_probes_are_pairs_of_ranks_of_a_job(tmp_path):
+    topology = two_servers()
+    resolved = load_and_resolve(write(tmp_path, PROBES), topology)
+    ids = {name: topology.id_of(name) for name in ("a/gpu0", "a/gpu1", "b/gpu0", "b/gpu1")}
+    assert resolved.probes == [(ids["a/gpu0"], ids["a/gpu1"]), (ids["b/gpu1"], ids["b/gpu0"])]
+    one_job = PROBES.replace(f"- {{name: b, {WORK}, ranks: 2}}\n", "").replace("  - {job: b, from: 1, to: 0}\n", "")
+    assert load_and_resolve(write(tmp_path, one_job.replace("job: a, ", "")), topology).probes == resolved.probes[:1]
+    assert (
+        load_and_resolve(write(tmp_path, "output: {probes: 7}\n" + PROBES.partition("output")[0]), topology).probes == 7
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("job: b, ", "", "run.yaml:8: output.probes.1.job: missing key; allowed: a, b"),
+        ("job: b", "job: bb", "run.yaml:8: output.probes.1.job: unknown 'bb'; allowed: a, b; did you mean 'b'?"),
+        ("from: 1, to: 0", "from: 2, to: 0", "run.yaml:8: output.probes.1.from: job 'b' has ranks 0 to 1, got 2"),
+        ("from: 1, to: 0", "from: 1, to: 1", "run.yaml:8: output.probes.1.to: rank 1 sends to itself"),
+        ("  probes:", "  queues: [[a/nic, b/nic]]\n  probes:", "run.yaml:6: output.queues.0: no link between"),
+    ],
+)
+def test_bad_probes_and_ports_are_placed(tmp_path, old, new, line):
+    assert problems(tmp_path, PROBES.replace(old, new), two_servers())[0].startswith(line)
+
+
+@pytest.mark.parametrize("value", ["-1", "65", "all"])
+def test_probes_are_a_number_or_a_list(tmp_path, value):
+    (line,) = problems(tmp_path, PROBES.partition("output")[0] + f"output: {{probes: {value}}}\n")
+    assert line.startswith("run.yaml:5: output.probes: ")
+
+
 CLASSES = f"""\
 topology: {GPU}
 network:

@@ -325,3 +325,45 @@ def test_the_clock_is_coarse_late_in_a_run():
     late = collective("send_recv", "105kB", start="1000000h")
     result = ran({"kind": "single_switch", "nodes": 2, "link_latency": 0}, late)
     assert result.summary["status"] == "completed"
+
+
+# -- samples of connections --------------------------------------------------------------------------------------
+
+
+def sampled(**more):
+    topology = {"kind": "single_switch", "nodes": 4, "link_rate": "100Gbps", "node": {"kind": "gpu"}}
+    work = {"kind": "traffic", "pattern": "incast", "size": "1MB"}
+    network = {"model": "packet", "congestion_control": {"kind": "swift"}}
+    output = {"probes": [{"from": 1, "to": 0}, {"from": 3, "to": 0}]}
+    return ran(topology, {"workload": work}, **{"network": network, "output": output} | more)
+
+
+def test_windows_and_rates_are_kept_and_drawn(tmp_path):
+    finished = sampled()
+    probes = finished.probes
+    assert numbers(probes, "flow")[[0, -1]].tolist() == [0, 1]
+    assert [text(probes, end).names[text(probes, end).codes[0]] for end in ("job", "source", "destination")] == [
+        "job0", "gpu1", "gpu0",
+    ]  # fmt: skip
+    first = numbers(probes, "flow") == 0
+    # a sample at the end of each interval, but of the one that the end of the run cuts off
+    sent = numbers(probes, "throughput")[first].sum() * finished.bin_width
+    assert sent == pytest.approx(1e6 * 4160 / 4096, rel=0.01)
+    assert np.isinf(numbers(probes, "rate")).all()
+    window = numbers(probes, "window")
+    assert (window > 4160).all()
+    assert len(set(window)) > 5  # Swift holds a delay
+    where = save(finished, tmp_path / "result")
+    assert (where / "windows.png").exists()
+    assert (where / "queues.png").exists()
+    assert simnet.result.read(where).probes.equals(probes)
+    # asked for or not, the run is the same
+    assert sampled(output={}).summary == finished.summary
+    assert sampled(output={}).probes is None
+
+
+def test_models_without_windows_say_so():
+    for model in ("flow", "analytic"):
+        finished = sampled(network={"model": model})
+        assert finished.probes is None
+        assert "windows and rates of single connections exist with model: packet only" in finished.summary["notes"]

@@ -221,12 +221,21 @@ def calibrate(
 @app.command()
 def show(
     result_dir: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="What `simnet run` has left.")],
+    figure: Annotated[
+        tuple[str, Path] | None,
+        typer.Option(metavar="NAME FILE", help="Draw this picture of it (see `simnet list`) into a PNG file instead."),
+    ] = None,
 ) -> None:
-    """Print what happened in a finished run."""
+    """Print what happened in a finished run, or draw a picture of it."""
     from simnet import result
     from simnet.cli.output import bullet, console, heading, show_result
 
     out, stored = console(), result.read(result_dir)
+    if figure:
+        from simnet.cli.drawing import draw
+
+        draw(stored, *figure)
+        return
     try:
         show_result(out, stored.summary, stored.experiment)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:

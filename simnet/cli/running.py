@@ -16,6 +16,10 @@ from simnet.run import build, replayed, save
 
 COMPILE_TIME = 20  # [s] of a network model's kernels, on one core of a server of 2023
 _LONG_COMPILE_TIME = {"packet": 60}
+_OF_PACKETS = {
+    "queues.png": "how long the queues of ports were (output.queues says of which)",
+    "windows.png": "windows and rates of the connections that output.probes names",
+}
 
 
 def run_and_show(path: Path, overrides: list[str], out: Path | None, quiet: bool) -> RunResult:
@@ -42,6 +46,9 @@ def run_and_show(path: Path, overrides: list[str], out: Path | None, quiet: bool
 def _what_next(out: Console, path: Path, directory: Path, finished: RunResult) -> None:
     heading(out, f"Result in {directory}")
     bullet(out, "timeline.png, utilization.png: who did what when, and which links were busy")
+    for name, sentence in _OF_PACKETS.items():
+        if (directory / name).exists():
+            bullet(out, f"{name}: {sentence}")
     bullet(out, "timeline.json.gz: the same to zoom into; drop it on ui.perfetto.dev")
     heading(out, "Try next")
     file = shlex.quote(str(path))

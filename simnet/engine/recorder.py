@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from simnet.engine.replay import JobReplay, Lowered, Replay
 from simnet.network.model import NetworkReport
-from simnet.result import FLOWS, LINKS, MESSAGES, SAMPLES, TASKS, Coded, table
+from simnet.result import FLOWS, LINKS, MESSAGES, PROBES, SAMPLES, TASKS, Coded, table
 from simnet.topology.topology import Topology
 from simnet.workload.task_graph import STREAMS
 
@@ -99,7 +99,19 @@ def links_table(report: NetworkReport, topology: Topology, until: float) -> pa.T
 def _ports(report: NetworkReport, until: float) -> dict[str, np.ndarray]:
     """The columns of LINKS that tell of queues, 0 in a model without."""
     none = np.zeros(len(report.bytes))
-    names = ("packets", "marked", "dropped", "dropped_bytes", "trimmed", "pauses", "paused", "peak_queue")
+    names = (
+        "packets",
+        "marked",
+        "dropped",
+        "dropped_bytes",
+        "trimmed",
+        "pauses",
+        "paused",
+        "peak_queue",
+        "kmin",
+        "kmax",
+        "xoff",
+    )
     columns = {name: report.ports.get(name, none) for name in names}
     return columns | {"mean_queue": report.ports.get("queue_area", none) / until if until > 0 else none}
 
@@ -119,6 +131,27 @@ def samples_table(report: NetworkReport, topology: Topology) -> pa.Table:
         },
         bin_width=report.bin_width,
     )
+
+
+def probes_table(report: NetworkReport, replay: Replay, device_names: list[list[str]], topology: Topology) -> pa.Table:
+    """What was sampled of connections, connection by connection, from their first packet on."""
+    found = report.probes
+    jobs = [job.plan.name for job in replay.jobs]
+    owners = {name: number for number, names in enumerate(device_names) for name in names}
+    names = [device.name for device in topology.devices]
+    sent = found["sent"]
+    flow, row = np.nonzero(sent.T)
+    throughput = np.diff(sent, axis=0, prepend=0.0) / report.bin_width
+    source = found["source"][flow]
+    return table(PROBES, {
+        "flow": flow,
+        "job": Coded(np.array([owners.get(name, 0) for name in names], np.int32)[source], jobs),
+        "source": Coded(source, names),
+        "destination": Coded(found["destination"][flow], names),
+        "time": (row + 1) * report.bin_width,
+        "throughput": throughput[row, flow],
+        **{name: found[name][row, flow] for name in ("window", "rate", "inflight", "rtt")},
+    })  # fmt: skip
 
 
 def messages_table(report: NetworkReport, replay: Replay, topology: Topology) -> pa.Table:

@@ -4,12 +4,13 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, NonNegativeInt, create_model, field_validator, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
 from simnet import reader
 from simnet.experiment.placement import PLACEMENTS
 from simnet.network import NETWORK_MODELS, Policies
+from simnet.network.model import MAX_PROBES
 from simnet.params import Name, Params, inside, row_name, tagged
 from simnet.topology import TopologyFile
 from simnet.topology.builders import BUILDERS
@@ -82,11 +83,31 @@ class Job(Params):
         return self
 
 
+Probe = create_model(
+    "Probe",
+    __base__=Params,
+    __doc__="A pair of ranks between which windows and rates are sampled.",
+    job=(str | None, Field(None, description="the job of the ranks; needed where there are several jobs")),
+    **{"from": (NonNegativeInt, Field(description="rank that sends"))},
+    to=(NonNegativeInt, Field(description="rank that receives")),
+)
+
+
 class Output(Params):
     """What a result holds."""
 
     messages: bool = Field(False, description="write every single flow of a collective, too")
     samples: int = Field(200, ge=1, le=MAX_SAMPLES, description="number of time bins of the links' utilization")
+    probes: Annotated[int, Field(ge=0, le=MAX_PROBES)] | tuple[Probe, ...] = Field(
+        0,
+        description="connections whose window, rate and round-trip time are sampled, too (model: packet): "
+        "how many, the first ones that send, or those between pairs of ranks",
+    )
+    queues: Annotated[int, Field(ge=1, le=12)] | tuple[tuple[str, str], ...] = Field(
+        4,
+        description="ports whose queues `queues.png` shows (model: packet): how many, those with the longest queues, "
+        "or links by their two devices",
+    )
 
 
 class Provenance(Params):

@@ -42,24 +42,30 @@ class Resolved:
     """What an experiment names, as ids of its topology.
 
     devices: per job, the device id of every rank. changes: of single links, in the order of time. stragglers: factor on
-    the compute times of a device id.
+    the compute times of a device id. probes: number of connections to sample, or (source, destination) device ids.
     """
 
     devices: list[list[int]]
     changes: list[LinkChange]
     stragglers: dict[int, float]
+    probes: int | list[tuple[int, int]]
 
 
 def resolve(experiment: "Experiment", topology: Topology, source: Source | None = None) -> Resolved:
     """Find what `experiment` names in `topology`. Raises InputError with all problems, placed by `source`."""
     finder = _Finder(topology)
     sizes = _sizes(experiment.jobs, finder)
+    devices = _place(experiment.jobs, sizes, finder)
     resolved = Resolved(
-        _place(experiment.jobs, sizes, finder),
+        devices,
         _changes(experiment.network.changes, finder),
         _stragglers(experiment.stragglers, finder),
+        _probes(experiment, devices, finder),
     )
     _check_classes(experiment, finder)
+    if not isinstance(experiment.output.queues, int):
+        for i, ends in enumerate(experiment.output.queues):
+            finder.links(ends, ("output", "queues", i))
     if experiment.network.model == "packet":
         for keys, sentence in experiment.policies.problems():
             finder.problem(("network", *keys), sentence)
@@ -192,6 +198,30 @@ def _check_classes(experiment: "Experiment", finder: _Finder) -> None:
             name = job.traffic_class
             allowed = f"allowed: {', '.join(known)}{nearest(name, known)}" if known else "network.classes has none"
             finder.problem(("jobs", i, "traffic_class"), f"unknown {shown(name)}; {allowed}")
+
+
+def _probes(experiment: "Experiment", devices: list[list[int]], finder: _Finder) -> int | list[tuple[int, int]]:
+    wanted = experiment.output.probes
+    if isinstance(wanted, int):
+        return wanted
+    names, pairs = [job.name for job in experiment.jobs], []
+    for i, probe in enumerate(wanted):
+        place = ("output", "probes", i)
+        name = probe.job or (names[0] if len(names) == 1 else None)
+        if name not in names:
+            told = f"unknown {shown(name)}" if name else "missing key"
+            finder.problem((*place, "job"), f"{told}; allowed: {', '.join(names)}{nearest(name or '', names)}")
+            continue
+        gpus = devices[names.index(name)]
+        ranks = {key: getattr(probe, key) for key in ("from", "to")}
+        for key, rank in ranks.items():
+            if rank >= len(gpus):
+                finder.problem((*place, key), f"job '{name}' has ranks 0 to {len(gpus) - 1}, got {rank}")
+        if ranks["from"] == ranks["to"]:
+            finder.problem((*place, "to"), f"rank {ranks['to']} sends to itself")
+        elif max(ranks.values()) < len(gpus):
+            pairs.append((gpus[ranks["from"]], gpus[ranks["to"]]))
+    return pairs
 
 
 def _stragglers(factors: dict[str, float], finder: _Finder) -> dict[int, float]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
-from simnet.figures import collectives, timeline, utilization
+from simnet.figures import collectives, queues, timeline, utilization, windows
 from simnet.figures.style import to_png
 from simnet.result import RunResult
 
@@ -12,6 +12,8 @@ FIGURES: dict[str, Callable[[RunResult], Figure]] = {
     "timeline": timeline.draw,
     "utilization": utilization.draw,
     "collectives": collectives.draw,
+    "queues": queues.draw,
+    "windows": windows.draw,
 }
 
 __all__ = ["FIGURES", "to_png"]

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from simnet.units import TIME
+from simnet.units import TIME, Dimension
 
 WIDTH = 11.0  # of every picture [inches]
 DPI = 150
@@ -98,19 +99,24 @@ def key_below_title(figure: Figure, title: str, handles: list) -> None:
 
 def time_axis(axes: Axes, until: float, label: str = "time") -> None:
     """Make x a time axis from 0 to `until` [s], labelled in the unit that suits its length."""
-    unit = next((u for u in TIME.printed if until >= TIME.units[u]), TIME.printed[-1])
-    scale = TIME.units[unit]
-    axes.set_xlim(0, until or scale)
-    axes.xaxis.set_major_locator(_ScaledLocator(scale))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / scale:.6g}"))
-    axes.set_xlabel(f"{label} [{unit}]")
+    axes.set_xlim(0, until or TIME.units[TIME.printed[-1]])
+    axes.set_xlabel(f"{label} [{scaled_axis(axes.xaxis, until, TIME)}]")
+
+
+def scaled_axis(axis: Axis, most: float, dimension: Dimension, ticks: int = 10) -> str:
+    """Put ticks at round numbers of the unit that suits values up to `most`, and return that unit."""
+    unit = next((u for u in dimension.printed if most >= dimension.units[u]), dimension.printed[-1])
+    scale = dimension.units[unit]
+    axis.set_major_locator(_ScaledLocator(scale, ticks))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / scale:.6g}"))
+    return unit
 
 
 class _ScaledLocator(MaxNLocator):
     """Ticks at round numbers of a unit that is `scale` times the axis's own."""
 
-    def __init__(self, scale: float):
-        super().__init__(nbins=10, steps=[1, 2, 2.5, 5, 10])
+    def __init__(self, scale: float, ticks: int):
+        super().__init__(nbins=ticks, steps=[1, 2, 2.5, 5, 10])
         self.scale = scale
 
     def tick_values(self, low: float, high: float):

@@ -14,7 +14,7 @@ from simnet.flow_graph import FlowGraph
 from simnet.jit import njit
 from simnet.network.bins import FIRST_WIDTH, spread, widened
 from simnet.network.connections import ConnectionRouter
-from simnet.network.model import DONE, UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
+from simnet.network.model import DONE, UNREACHABLE, Completion, LinkChange, NetworkReport, Progress, no_probes
 from simnet.network.policies import Policies
 from simnet.topology.topology import Topology
 
@@ -33,6 +33,7 @@ class AnalyticModel:
         bins: int = 256,
         record: bool = False,
         progress: Progress | None = None,
+        probes: int | Sequence[tuple[int, int]] = 0,
     ):
         """See `model.NetworkModel`; a change of a link counts for the graphs that start after it."""
         self.next_time = math.inf
@@ -40,6 +41,7 @@ class AnalyticModel:
         self._router = ConnectionRouter(topology, seed, policies.balancers if policies else ())
         self._changes = sorted(changes, key=lambda c: c.time)
         self._record_flows = record
+        self._no_probes = no_probes(probes)
         self._recorded: list[dict[str, np.ndarray]] = []
         self._due: list[tuple[float, int, int, str, str]] = []
         self._started = 0
@@ -107,7 +109,10 @@ class AnalyticModel:
             bin_width=self._bin_width,
             bins=self._bins.copy(),
             counts={"events": self._events},
-            notes=["the analytic model knows no contention: flows that share a link do not slow one another down"],
+            notes=[
+                "the analytic model knows no contention: flows that share a link do not slow one another down",
+                *self._no_probes,
+            ],
             flows={name: np.concatenate([r[name] for r in self._recorded]) for name in columns},
         )
 

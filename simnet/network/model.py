@@ -1,12 +1,15 @@
 """The door between engine and network: three calls, and what passes through them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from simnet.flow_graph import FlowGraph
+
+MAX_PROBES = 64
+"""Connections whose windows and rates a model can sample, which bounds the memory that it takes."""
 
 DONE, UNREACHABLE, STUCK = "done", "unreachable", "stuck"
 
@@ -48,10 +51,13 @@ class NetworkReport:
 
     settings: the policies that held, in words, what a congestion control brought along included.
     ports: per link, arrays packets (sent), marked, dropped, dropped_bytes, trimmed, pauses (XOFFs that
-    reached it), paused [s], peak_queue [bytes], queue_area (integral of the queue over time [bytes s]).
+    reached it), paused [s], peak_queue [bytes], queue_area (integral of the queue over time [bytes s]), and what
+    is set: kmin, kmax [bytes] of marking, xoff [bytes] of its packets at the far end that pause it; 0: none.
     transport: retransmitted_packets, retransmitted_bytes, timeouts, duplicates (packets received twice).
     queue_bins [bytes]: float64[links, n], mean queue in the same intervals as `bins`.
-    probes: window [bytes], rate [bytes/s], inflight [bytes], rtt [s], float64[n, connections], at the intervals' ends.
+    probes: of sampled connections source, destination (device ids, int64[probes]); at the intervals' ends window
+    [bytes], rate [bytes/s] of pacing (both inf where nothing is limited), inflight [bytes], rtt [s] and sent [bytes on
+    the wire so far; 0: it has not begun], float64[n, probes].
     unused: sentences about settings that never acted.
     """
 
@@ -72,7 +78,8 @@ class NetworkReport:
 
 
 class NetworkModel(Protocol):
-    """What the engine needs of a network. Built with the topology, the seed, policies and the timed changes of links.
+    """What the engine needs of a network. Built with the topology, the seed, policies, the timed changes of links and
+    what is to be sampled: bins of time, and probes of connections, by number or as (source, destination) device ids.
 
     next_time [s]: nothing happens before it; inf when nothing can move any more. The engine enters the model only
     when it has something to say before the engine's own next event.
@@ -92,6 +99,11 @@ class NetworkModel(Protocol):
     def report(self) -> NetworkReport:
         """Counters and samples up to now."""
         ...
+
+
+def no_probes(probes: int | Sequence) -> list[str]:
+    """What a model without windows says of probes that it is asked for."""
+    return ["windows and rates of single connections exist with model: packet only"] if probes else []
 
 
 Progress = Callable[[float, int], None]  # (simulated time [s], events so far), called a few times a second

@@ -13,7 +13,7 @@ from simnet.network.flow_level.accounting import account_all
 from simnet.network.flow_level.live import link_up, set_finish, unlink
 from simnet.network.flow_level.slots import Slots
 from simnet.network.flow_level.state import CONNECTION, FREE, LINK, PARKED, ROUTE, TOUCHED, WORLD
-from simnet.network.model import UNREACHABLE, Completion, LinkChange, NetworkReport, Progress
+from simnet.network.model import UNREACHABLE, Completion, LinkChange, NetworkReport, Progress, no_probes
 from simnet.network.policies import Policies
 from simnet.network.records import grown, table
 from simnet.network.started import StartedGraphs
@@ -37,6 +37,7 @@ class FlowModel:
         bins: int = 256,
         record: bool = False,
         progress: Progress | None = None,
+        probes: int | Sequence[tuple[int, int]] = 0,
     ):
         """See `model.NetworkModel`.
 
@@ -48,6 +49,7 @@ class FlowModel:
         self._router = ConnectionRouter(topology, seed, policies.balancers if policies else ())
         self._changes = sorted(changes, key=lambda c: c.time)
         self._progress = progress
+        self._no_probes = no_probes(probes)
         self._immediate: list[Completion] = []
         self._world = table(1, WORLD)
         self._world.bin_width = FIRST_WIDTH
@@ -102,6 +104,7 @@ class FlowModel:
             bin_width=float(world.bin_width),
             bins=self._bins[:real].copy(),
             counts={name: int(world[name]) for name in ("events", "solves", "full_solves", "scanned")},
+            notes=list(self._no_probes),
             flows=self._graphs.recorded(),
         )
 

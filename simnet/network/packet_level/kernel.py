@@ -140,9 +140,11 @@ def sample(ports, connections, samples, probes, world):
     if w.sample_port < len(ports):
         return
     chosen = len(probes) // most
-    for c in range(min(chosen, len(connections))):
-        k, row = connections[c], probes[w.samples * chosen + c]
-        row.window, row.rate, row.inflight, row.rtt = k.window, k.rate, k.inflight, k.rtt
+    for i in range(chosen):
+        row = probes[w.samples * chosen + i]
+        if row.connection > 0:
+            k = connections[row.connection - 1]
+            row.window, row.rate, row.inflight, row.rtt, row.sent = k.window, k.rate, k.inflight, k.rtt, k.sent_bytes
     w.sample_port = 0
     w.samples += 1
     if w.samples == most:

@@ -50,9 +50,9 @@ class PacketModel:
         bins: int = 0,
         record: bool = False,
         progress: Progress | None = None,
-        probes: int = 0,
+        probes: int | Sequence[tuple[int, int]] = 0,
     ):
-        """See `model.NetworkModel`; probes: connections, the first ones, that are sampled too.
+        """See `model.NetworkModel`; probes: connections that are sampled too, the first ones or those between devices.
 
         Raises InputError where policies contradict each other.
         """
@@ -147,6 +147,7 @@ class PacketModel:
             bytes=np.array(ports.bytes_out, np.float64),
             busy=np.array(ports.busy / SECOND),
             counts={name: int(world[name]) for name in ("events", "data_hops", "progress")},
+            notes=self._sampling.notes([device.name for device in self._topology.devices]),
             flows=self._recorded(),
             settings=settings.describe(self.classes),
             ports=columns,
@@ -194,6 +195,7 @@ class PacketModel:
         rows.cap = graph.rate_cap
         rows.params = rows.balancer_params = graph.traffic_class
         self.classes[graph.traffic_class].fill_connections(rows)
+        self._sampling.watch(first, devices[graph.source], devices[graph.destination])
         self._find_paths(rows, graph, devices, communicator)
         rows.port = rows.next_port
 

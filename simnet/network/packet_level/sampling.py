@@ -1,9 +1,11 @@
 """Samples of ports and connections at equal intervals, which double when a run outgrows their number."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from simnet.network.model import MAX_PROBES
 from simnet.network.packet_level.state import PROBE, SAMPLE, SECOND
 from simnet.network.records import table
 
@@ -14,14 +16,43 @@ NEVER = 2**62
 class Sampling:
     """The tables that the kernel fills with samples, and what they say of every interval."""
 
-    def __init__(self, world: np.record, ports: int, bins: int, probes: int):
-        """bins: intervals at most, made even; 0: no samples. probes: connections sampled."""
-        self._world, self._chosen = world, probes
+    def __init__(self, world: np.record, ports: int, bins: int, probes: int | Sequence[tuple[int, int]]):
+        """bins: intervals at most, made even; 0: no samples. probes: connections sampled, the first ones, or those
+        between devices (source, destination)."""
+        self._world = world
+        self._pairs = None if isinstance(probes, int) else dict.fromkeys(probes, 0)  # with the number of their probes
+        self._places = probes if isinstance(probes, int) else MAX_PROBES if probes else 0
+        self._ends: list[tuple[int, int]] = []  # of the connections that are sampled
+        self._left_out = 0
         rows = bins + bins % 2 if ports else 0
         self.samples = table(rows * ports, SAMPLE)
-        self.probes = table(rows * probes, PROBE)
+        self.probes = table(rows * self._places, PROBE)
         world.sample_step = FIRST_STEP
         world.sample_next = FIRST_STEP if rows else NEVER
+
+    def watch(self, first: int, source: np.ndarray, destination: np.ndarray) -> None:
+        """Sample those of new connections, which stand from row `first` on, that are asked for. Both ends: devices."""
+        if not self._places or (self._pairs is None and len(self._ends) == self._places):
+            return
+        for number, ends in enumerate(zip(source.tolist(), destination.tolist())):
+            if ends[0] == ends[1] or (self._pairs is not None and ends not in self._pairs):
+                continue
+            place = len(self._ends)
+            if place == self._places:
+                self._left_out += self._pairs is not None
+                continue
+            self._ends.append(ends)
+            self.probes.connection.reshape(-1, self._places)[:, place] = first + number + 1
+            if self._pairs is not None:
+                self._pairs[ends] += 1
+
+    def notes(self, names: Sequence[str]) -> list[str]:
+        """Sentences about what was asked for and could not be sampled. names: of all devices."""
+        idle = [pair for pair, found in (self._pairs or {}).items() if not found]
+        notes = [f"nothing was sent from {names[a]} to {names[b]}, which output.probes wants to see" for a, b in idle]
+        if self._left_out:
+            notes.append(f"output.probes: {self._left_out} connections beyond the first {MAX_PROBES} were not sampled")
+        return notes
 
     def columns(self, ports: np.recarray, area: np.ndarray, now: int) -> dict[str, Any]:
         """bin_width [s], bins [bytes], queue_bins [bytes] and probes of a report at `now` [ps].
@@ -38,10 +69,15 @@ class Sampling:
         if not last and taken:
             carried[-1] += sent - seen.bytes[-1]
         areas = np.diff(np.array([np.zeros(len(ports)), *(seen.area / SECOND), *rest]), axis=0)
-        rows = self.probes[: taken * self._chosen].reshape(taken, self._chosen)
         return {
             "bin_width": step / SECOND,
             "bins": carried.T,
             "queue_bins": areas.T / (step / SECOND),
-            "probes": {name: np.array(rows[name]) for name in PROBE.names} if self._chosen else {},
+            "probes": self._probed(taken) if self._ends else {},
         }
+
+    def _probed(self, taken: int) -> dict[str, np.ndarray]:
+        rows = self.probes[: taken * self._places].reshape(taken, self._places)[:, : len(self._ends)]
+        source, destination = np.array(self._ends, np.int64).T
+        columns = {name: np.array(rows[name]) for name in ("window", "rate", "inflight", "rtt", "sent")}
+        return {"source": source, "destination": destination, **columns}

@@ -176,8 +176,11 @@ FEEDBACK = np.dtype(
 
 # What is kept of every port at equal intervals of time, sample by sample: counters up to then.
 SAMPLE = np.dtype([("bytes", "f8"), ("area", "f8")], align=True)
-# The same of the first connections.
-PROBE = np.dtype([("window", "f8"), ("rate", "f8"), ("inflight", "f8"), ("rtt", "f8")], align=True)
+# The same of chosen connections: `connection` less 1; 0: of none as yet.
+PROBE = np.dtype(
+    [("window", "f8"), ("rate", "f8"), ("inflight", "f8"), ("rtt", "f8"), ("sent", "f8"), ("connection", "i8")],
+    align=True,
+)
 
 # One of the ways of a connection.
 PATH = np.dtype(

@@ -21,6 +21,9 @@ def of_ports(ports: np.recarray, now: int) -> dict[str, np.ndarray]:
         "paused": (ports.paused_time + under_way) / SECOND,
         "peak_queue": np.array(ports.peak, np.float64),
         "queue_area": (ports.area + waiting) / SECOND,
+        "kmin": np.where(ports.kmax > 0, ports.kmin, 0.0),
+        "kmax": np.array(ports.kmax, np.float64),
+        "xoff": np.where(ports.lossless == PFC, ports.xoff, 0.0),
     }
 
 

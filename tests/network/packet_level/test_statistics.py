@@ -5,10 +5,11 @@ import pytest
 
 from simnet.flow_graph import flow_graph
 from simnet.network import CONGESTION_CONTROLS
+from simnet.network.model import MAX_PROBES
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.packet_level.parameters import Ecn, Packets, Pfc, Ports
 from simnet.network.policies import Policies
-from tests.network.systems import fat_tree, finish_times, leaf_spine, star
+from tests.network.systems import drain, fat_tree, finish_times, leaf_spine, star
 
 KIB = Packets(payload="960B", header="64B", ack="64B")  # 1024 B on the wire
 RATE = 1.024e9  # one packet a microsecond
@@ -143,8 +144,49 @@ def test_queue_in_bins_rises_and_falls():
 def test_probes_of_a_fixed_window():
     policies = Policies(congestion_control={"kind": "fixed_window", "bdps": 2.0}, packets=KIB)
     report, _, _ = incast(policies, senders=1, bins=32, probes=1)
+    assert report.notes == []
     window = report.probes["window"][:, 0]
     assert (window == window[0]).all()
     assert window[0] > 0
     assert 0 < report.probes["inflight"].max() <= window[0] + 1024
     assert report.probes["rtt"].max() > 4e-6  # two links there, two back
+
+
+def test_probes_between_chosen_devices():
+    # three hosts send to h0; h2 is asked for, and the way back, which nobody goes
+    topology = star(4, RATE, 1e-6)
+    hosts = np.array([topology.id_of(f"h{i}") for i in range(4)])
+    policies = Policies(congestion_control={"kind": "fixed_window"}, packets=KIB)
+    wanted = [(int(hosts[2]), int(hosts[0])), (int(hosts[0]), int(hosts[2]))]
+    model = PacketModel(topology, 1, policies, bins=64, probes=wanted)
+    graph = flow_graph(4, [1, 2, 3], [0, 0, 0], range(3), 100 * 1024)
+    number = model.start(graph, hosts, 0, 0.0)
+    assert [c.graph for c in drain(model)] == [number] * 4
+    report = model.report()
+    probes = report.probes
+    assert (probes["source"].tolist(), probes["destination"].tolist()) == ([hosts[2]], [hosts[0]])
+    assert (np.diff(probes["sent"][:, 0]) >= 0).all()
+    assert probes["sent"][-1, 0] == model._connections[1].sent_bytes
+    assert probes["window"][-1, 0] == model._connections[1].window
+    assert report.notes == ["nothing was sent from h0 to h2, which output.probes wants to see"]
+
+
+def test_more_connections_than_probes_are_told():
+    topology = star(2, RATE, 1e-6)
+    hosts = np.array([topology.id_of("h0"), topology.id_of("h1")])
+    channels = np.arange(MAX_PROBES + 6)
+    graph = flow_graph(2, 0 * channels, 0 * channels + 1, channels, 1024, channel=channels)
+    for probes, told in (([tuple(hosts.tolist())], 1), (MAX_PROBES, 0)):
+        model = PacketModel(topology, 1, Policies(congestion_control={"kind": "none"}), bins=64, probes=probes)
+        model.start(graph, hosts, 0, 0.0)
+        drain(model)
+        report = model.report()
+        assert report.probes["window"].shape[1] == MAX_PROBES
+        assert len(report.notes) == told
+    assert len(model._sampling.probes) == 64 * MAX_PROBES  # whatever the length of the run
+
+
+def test_without_probes_nothing_is_kept():
+    model = PacketModel(star(2, RATE, 1e-6), 1, Policies(), bins=64)
+    assert len(model._sampling.probes) == 0
+    assert model.report().probes == {}
