@@ -3,6 +3,8 @@
 import inspect
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from simnet.errors import InputError
 from simnet.topology import Topology, TopologyFile, native
@@ -72,6 +74,22 @@ class TestEveryFormat:
                 refusals.append(str(error))
         assert refusals
         assert all(refusal.startswith(str(path)) for refusal in refusals)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from(sorted(SAMPLES)),
+    st.integers(0, 400),
+    st.integers(0, 12),
+    st.text('XNV019GPU[]-,=# \n\t"<>/x', max_size=4),
+)
+def test_a_damaged_file_is_a_topology_or_refused_in_a_sentence(tmp_path, name, start, length, text):
+    damaged = SAMPLES[name][:start] + text + SAMPLES[name][start + length :]
+    try:
+        topology = build(tmp_path / f"sample{IMPORTERS[name].endings[0]}", damaged)
+    except InputError:
+        return
+    assert parts(build(tmp_path / "own.yaml", native.to_yaml(topology))) == parts(topology)
 
 
 def test_a_format_is_told_with_comments_before_it(tmp_path):

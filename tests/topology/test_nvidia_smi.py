@@ -238,6 +238,7 @@ class TestErrors:
             (("\tPIX\t0-31", "\tPXI\t0-31"), 2, "unknown kind of link 'PXI'; known: X, NV1, NV2, ..., PIX"),
             (("\tPIX\t0-31", "\tC2C\t0-31"), 2, "unknown kind of link 'C2C'"),
             (("GPU2\tGPU3\tNIC0", "GPU3\tNIC0"), 1, "GPU2 is missing"),
+            (("GPU3\tNIC0", "GPU3-NIC0"), 1, "'GPU3-NIC0' is no column"),
             (("GPU3\tNIC0\tCPU", "GPU2\tNIC0\tCPU"), 1, "GPU2 is there twice"),
             (("GPU3\tNIC0\tCPU", "GPU3\tCPU"), 2, "more cells than the 4 columns"),
             (("GPU3\tSYS", "GPU2\tSYS"), 5, "two rows of GPU2, the other in line 4"),

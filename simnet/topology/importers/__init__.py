@@ -31,10 +31,12 @@ class Importer:
 
 IMPORTERS = {
     "nccl_xml": Importer(nccl_xml.read, r"<(system|graphs)\b", (".xml",)),
-    "htsim": Importer(htsim.read, r"^\s*(?i:tiers)\s+\d", (".topo",)),
-    "nvidia_smi": Importer(nvidia_smi.read, r"^(\x1b?\[[\d;]*m|\s)*GPU0(?![a-z:])", (".txt",)),
-    "ibnetdiscover": Importer(ibnetdiscover.read, r'^\s*(Switch|Ca|Rt)\s+\d+\s+"[A-Z]-[0-9a-fA-F]+"', (".txt", ".out")),
-    "slurm": Importer(slurm.read, r"^\s*(?i:SwitchName|BlockName|BlockSizes)=", (".conf",)),
+    "htsim": Importer(htsim.read, r"^[ \t]*(?i:tiers)\s+\d", (".topo",)),
+    "nvidia_smi": Importer(nvidia_smi.read, r"^(\x1b?\[[\d;]*m|[ \t])*GPU0(?![a-z:])", (".txt",)),
+    "ibnetdiscover": Importer(
+        ibnetdiscover.read, r'^[ \t]*(Switch|Ca|Rt)\s+\d+\s+"[A-Z]-[0-9a-fA-F]+"', (".txt", ".out")
+    ),
+    "slurm": Importer(slurm.read, r"^[ \t]*(?i:SwitchName|BlockName|BlockSizes)=", (".conf",)),
     "ns3": Importer(hpcc.read, r"\A(\s*#.*\n)*\s*\d+ +\d+ +\d+( +\d+)*\s*\n", (".txt",)),
 }
 """Formats by name."""

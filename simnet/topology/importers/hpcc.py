@@ -21,7 +21,7 @@ _MOST_NODES = 100_000
 
 
 def read(path: str | Path) -> Topology:
-    """The topology of a file. Raises InputError with file and line."""
+    """Topology of an ns-3 simulator of RDMA: topology.txt. Raises InputError with file and line."""
     header, *rows = lines.read(path)
     if len(header.words) not in _HEADERS or not all(word.isdigit() for word in header.words):
         raise header.error(

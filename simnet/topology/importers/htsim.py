@@ -63,7 +63,7 @@ class _Shape:
 
 
 def read(path: str | Path) -> Topology:
-    """The fat tree of a .topo file. Raises InputError with file and line."""
+    """Fat tree of htsim: a .topo file. Raises InputError with file and line."""
     header, tiers = _parse(lines.read(path))
     shape = _shape(header, tiers)
     topology = Topology(Path(path).stem)

@@ -182,7 +182,7 @@ def _add_nvlinks(topology: Topology, matrix: Matrix, ids: dict[int, int], kind: 
     """Join GPUs by NVLinks: all through an NVSwitch where direct ones would be more than a GPU has."""
     pairs = _pairs(matrix)
     for pair in pairs:
-        if any(i not in matrix.gpus for i in pair) or pairs[pair] < 1:
+        if any(i not in matrix.gpus for i in pair):
             a, b = (matrix.names[i] for i in pair)
             raise matrix.lines[pair[1]].error(f"{a} and {b} are joined by {matrix.words[pair]}: NVLinks join GPUs")
     left, switches = list(matrix.gpus), 0

@@ -16,7 +16,7 @@ PCIE_WORDS = ("PIX", "PXB", "PHB", "NODE", "SYS")
 """Distances over PCIe, from near to far."""
 
 _OLD_WORDS = {"SOC": "SYS"}  # before driver 384
-_CELLS = re.compile(rf"X|NV\d+|{'|'.join([*PCIE_WORDS, *_OLD_WORDS])}")
+_CELLS = re.compile(rf"X|NV[1-9]\d{{0,3}}|{'|'.join([*PCIE_WORDS, *_OLD_WORDS])}")
 _NAMES = re.compile(r"GPU\d+|NIC\d+|mlx5_bond_\d+|mlx5_\d+")
 _COLOURS = re.compile(r"\x1b?\[\d*(?:;\d+)*m")
 _AFTER_DEVICES = ("CPU", "NUMA", "GPU")  # first words of the headings CPU Affinity, NUMA Affinity, GPU NUMA ID
@@ -102,7 +102,10 @@ def _names(line: Line) -> list[str]:
 def _check_names(header: Line, names: list[str]) -> None:
     if len(names) > _MOST:
         raise header.error(f"more than {_MOST} devices")
-    gpus = [int(name[3:]) for name in names if re.fullmatch(r"GPU\d{1,4}", name)]
+    for name in names:
+        if not re.fullmatch(r"GPU\d{1,4}|(?!GPU)[A-Za-z][\w.:-]*", name):
+            raise header.error(f"'{name[:40]}' is no column; they are GPU0, GPU1, ... and NICs such as NIC0 or mlx5_0")
+    gpus = [int(name[3:]) for name in names if name.startswith("GPU")]
     if not gpus:
         raise header.error("this is a row of the matrix; the line above it that names the columns is missing")
     for name in names:
