@@ -24,7 +24,7 @@ from simnet.hardware.roofline import compute_time
 from simnet.metrics import summarize
 from simnet.network import network_model
 from simnet.network.model import NetworkModel, Progress
-from simnet.params import FileParams, path_beside
+from simnet.params import FileParams, Params, path_beside
 from simnet.reader import Source
 from simnet.result import RunResult
 from simnet.topology.routing import Router
@@ -122,7 +122,8 @@ def build(experiment: Experiment, source: Source | None = None, progress: Progre
         except InputError as error:
             # a workload's file names its own lines; what its parameters ask for is said where they stand
             named = isinstance(job.workload, FileParams)
-            problems.append(str(error) if named else source.say(("jobs", number, "workload"), str(error)))
+            place, sentence = _in_workload(job.workload, str(error))
+            problems.append(sentence if named else source.say(("jobs", number, "workload", *place), sentence))
     if problems:
         raise InputError("\n".join(problems))
     return Simulation(experiment, source, topology, resolved, network, Replay(network, plans, progress))
@@ -136,6 +137,13 @@ def _topology(experiment: Experiment, source: Source) -> Topology:
         if isinstance(experiment.topology, FileParams):  # which names its own lines
             raise
         raise InputError(source.say(("topology",), str(error))) from None
+
+
+def _in_workload(workload: Params, sentence: str) -> tuple[tuple[str, ...], str]:
+    """The key of a workload that a sentence begins with, if it does, and the rest of the sentence."""
+    key, _, rest = sentence.partition(": ")
+    known = key in type(workload).model_fields and not isinstance(workload, FileParams)
+    return ((key,), rest) if known else ((), sentence)
 
 
 @contextmanager

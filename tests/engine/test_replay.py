@@ -48,6 +48,16 @@ def test_tasks_of_a_stream_run_one_after_the_other():
     assert job.ended == [1.0, 3.0, 6.0]
 
 
+def test_an_operation_starts_a_launch_after_its_last_member():
+    builder = TaskGraphBuilder(2)
+    builder.compute(1, "late", duration=1.0)
+    reduce = builder.collective(replace(op([0, 1]), launch=0.25), "reduce", after=[[], [0]])
+    job = replay(builder)
+    assert (job.begun[reduce[0]], job.begun[reduce[1]]) == (0.0, 1.0)
+    assert job.launched == [1.25]
+    assert [job.ended[task] for task in reduce] == [pytest.approx(1.25 + HOP)] * 2
+
+
 def test_streams_of_a_rank_overlap_and_dependencies_join_them():
     builder = TaskGraphBuilder(2)
     first = [builder.compute(r, "forward", duration=1.0) for r in range(2)]
