@@ -12,10 +12,10 @@ from simnet.errors import InputError
 from simnet.units import RATE
 
 DEVICE_KINDS = ("gpu", "nvswitch", "pcie_switch", "cpu", "memory", "nic", "switch", "storage")
-LINK_KINDS = ("nvlink", "pcie", "ib", "ethernet", "memory")
+LINK_KINDS = ("nvlink", "pcie", "ib", "ethernet", "efa", "memory")
 MOST_DEVICES, MOST_LINKS = 1_000_000, 4_000_000  # more is a slip of the keyboard, and would fill the memory
 MOST_RATE = 1e21  # [bytes/s]; what is above is a slip, too, and sums of it may be beyond any float
-FABRIC_KINDS = ("ib", "ethernet")  # what joins servers; everything else is inside one
+FABRIC_KINDS = ("ib", "ethernet", "efa")  # what joins servers; everything else is inside one
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ class Operation:
     protocol: str | None = None
     channels: int | None = None
     library: str | None = None
+    threads: int = 1
 
 
 @dataclass(frozen=True, eq=False)

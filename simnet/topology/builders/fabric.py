@@ -69,7 +69,7 @@ class Fabric(Params):
     nodes: PositiveInt | None = Field(None, description="how many of them; default as many as fit")
     link_rate: Rate | None = Field(None, description="of a fabric link; default that of the NICs (bare GPUs: 400Gbps)")
     link_latency: Time = Field(FABRIC_LINK_LATENCY, description="of one link, with the switch or NIC it leads to")
-    link_kind: Literal["ib", "ethernet"] = Field("ib", description="technology of the links")
+    link_kind: Literal["ib", "ethernet", "efa"] = Field("ib", description="technology of the links")
     buffer: Size = Field(0.0, description="behind every port of a switch; 0: not stated")
 
     def fits(self, ports: int) -> int:

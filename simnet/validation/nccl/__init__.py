@@ -74,6 +74,7 @@ def experiment(table: Table) -> Experiment:
     workload = {
         "kind": "collective",
         "collective": table.collective,
+        "algorithm": "auto",
         "sizes": [f"{size}B" for size in table.sizes],
         **machine.options,
     }

@@ -13,7 +13,7 @@ from simnet.workload.collectives import trees
 from simnet.workload.collectives.double_binary_tree import double_tree
 from simnet.workload.collectives.group import Group
 from simnet.workload.collectives.pipeline import Pipeline
-from simnet.workload.collectives.server_rings import server_rings
+from simnet.workload.collectives.server_rings import closed, server_rings
 from simnet.workload.task_graph import Operation
 
 
@@ -27,7 +27,7 @@ def stages(group: Group, operation: Operation) -> Pipeline:
     pipeline = Pipeline(group.members)
     channels = group.rails() if len(group.by_server) > 1 else len(server_rings(group, group.by_server[0]))
     for channel in range(channels):
-        for parent in _parents(group, channel):
+        for parent in _parents(group, channel, channels):
             up_and_down(pipeline, parent, operation.size / (2 * channels), channel)
     return pipeline
 
@@ -49,14 +49,9 @@ def up_and_down(pipeline: Pipeline, parent: np.ndarray, size: float, channel: in
     return up, down
 
 
-def _parents(group: Group, channel: int) -> list[np.ndarray]:
+def _parents(group: Group, channel: int, channels: int) -> list[np.ndarray]:
     """Both trees of a channel: chains inside servers, hung below a binary tree of their heads."""
-    chains = []
-    for members in group.by_server:
-        cycles = server_rings(group, members)
-        cycle = cycles[channel % len(cycles)]
-        start = cycle.index(members[channel % len(members)])
-        chains.append(cycle[start:] + cycle[:start])
+    chains = [_chain(group, members, channel, channels) for members in group.by_server]
     trees_between = double_tree(list(range(len(chains))))
     heads = np.array([chain[0] for chain in chains])
     parents = []
@@ -67,3 +62,18 @@ def _parents(group: Group, channel: int) -> list[np.ndarray]:
             parent[chain[1:]] = chain[:-1]
         parents.append(parent)
     return parents
+
+
+def _chain(group: Group, members: list[int], channel: int, channels: int) -> list[int]:
+    """Members of a server in the order of a ring, which begins at the member on the rail of a channel.
+
+    Where there is no other server it is cut open at its slowest hop.
+    """
+    cycles = server_rings(group, members)
+    cycle = cycles[channel % len(cycles)]
+    if len(group.by_server) > 1:
+        start = cycle.index(members[channel * len(members) // channels % len(members)])
+    else:
+        rates = [group.pair_rate(a, b) for a, b in closed(cycle)]
+        start = (rates.index(min(rates)) + 1) % len(cycle) if min(rates) < max(rates) else channel % len(cycle)
+    return cycle[start:] + cycle[:start]

@@ -22,7 +22,14 @@ class ByLibrary(Params):
     )
     library: Version | None = Field(None, description="version of the library; default nccl where one is used")
 
+    gpus_per_thread: PositiveInt = Field(
+        1, description="GPUs on which one host thread launches kernels in turn, as with -g of nccl-tests"
+    )
+
     @property
     def by_library(self) -> dict[str, Any]:
         """The same, as `Operation` takes it."""
-        return {"protocol": self.protocol, "channels": self.channels, "library": self.library}
+        return {
+            "protocol": self.protocol, "channels": self.channels, "library": self.library,
+            "threads": self.gpus_per_thread,
+        }  # fmt: skip

@@ -61,7 +61,7 @@ class Library:
         if not found:
             raise InputError(self._why_none(operation))
         time, algorithm, protocol = found[0]
-        channels = operation.channels or int(self.constants.generations[self.generation].channels)
+        channels = operation.channels or self._default_channels()
         return Choice(algorithm, protocol, channels, time, _why(found))
 
     def candidates(self, operation: Operation) -> list[tuple[float, str, str]]:
@@ -105,8 +105,13 @@ class Library:
         version = known.versions[operation.library or next(iter(known.versions))]
         return Setting(
             known, known.generations[self.generation], known.protocols[protocol], version, algorithm in IN_SWITCHES,
-            operation.channels,
+            algorithm == "tree", operation.channels, operation.threads,
         )  # fmt: skip
+
+    def _default_channels(self) -> int:
+        if len(self.group.by_server) > 1:
+            return self.constants.net_channels
+        return self.constants.generations[self.generation].channels
 
     def _offered(self, algorithm: str, operation: Operation) -> bool:
         version = self.setting(operation, algorithm, "simple").version

@@ -12,45 +12,64 @@ Every connection is capped so that it takes all of D for its bytes, as in the st
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from simnet.workload.collectives.library.machine import CLASSES, NET, NVLINK, Load
+from simnet.workload.collectives.library.machine import CLASSES, NET, NVLINK, PCIE, Load
 from simnet.workload.collectives.library.plans import PAIRS, ROUNDS, STAGES, TURNS, Plan
 from simnet.workload.collectives.library.presets import Constants, Generation, Protocol, Version
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a plan is timed with: constants, the generation of the GPUs, protocol, version; `reduces`: NVSwitches do."""
+    """What a plan is timed with: constants, the generation of the GPUs, protocol, version; `reduces`: NVSwitches do.
+
+    tree: the plan is a tree. channels: None as many as it has; threads: GPUs that one host thread launches on.
+    """
 
     constants: Constants
     generation: Generation
     protocol: Protocol
     version: Version
     reduces: bool = False
+    tree: bool = False
     channels: float | None = None
+    threads: int = 1
 
-    def reached(self, kind: str) -> float:
-        """Part of the nominal rate of links of a class that is reached."""
-        if kind == NVLINK:
-            best = self.generation.nvls if self.reduces else self.generation.nvlink * self.protocol.nvlink
+    @property
+    def step(self) -> float:
+        """A rank's own part of a step [s]."""
+        return self.generation.step * self.protocol.step
+
+    def busy(self, load: Load) -> float:
+        """Time in which the busiest link or processor carries a message of 1 byte [s]."""
+        known, protocol = self.constants, self.protocol
+        times = [load.busy[NVLINK] / self._nvlink(), load.copy / protocol.pcie, load.staged / known.staged]
+        if load.leaving:
+            fabric = known.fabrics[load.fabric]
+            channels = self.channels or known.net_channels
+            times.append(load.busy[NET] / (fabric.reached * protocol.net))
+            times.append(load.leaving / (channels * known.channel_rate))
+            times.append(load.busy[PCIE])
         else:
-            best = getattr(self.constants, kind) * getattr(self.protocol, kind)
-        fewer = 1.0 if self.channels is None else min(1.0, self.channels / self.generation.channels)
-        return best * fewer
+            times.append(load.busy[PCIE] / (known.pcie * protocol.pcie))
+            times.append(load.through_host / known.host_rate)
+        return max(times) / (known.tree if self.tree else 1.0)
+
+    def _nvlink(self) -> float:
+        """Part of the nominal rate of NVLink that is reached."""
+        best = self.generation.nvls if self.reduces else self.generation.nvlink * self.protocol.nvlink
+        return best * (1.0 if self.channels is None else min(1.0, self.channels / self.generation.channels))
 
     def launch(self) -> float:
         """Time before the first byte [s]."""
         reducing = self.constants.nvls_launch if self.reduces else 0.0
         return self.generation.launch + self.protocol.launch + self.version.launch + reducing
 
-    def delays(self, load: Load) -> np.ndarray:
-        """Time before every message of each connection, beside that of the wire [s]."""
-        own = self.generation.step + self.protocol.step
-        return np.where(load.classes == CLASSES.index(NET), own + self.protocol.hop, own)
+    def hop(self, load: Load) -> float:
+        """What a hop between servers adds to that inside one, beside the wire [s]."""
+        return self.protocol.hop * self.constants.fabrics[load.fabric].hop if load.leaving else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,53 +89,61 @@ class Timer:
 
     def __init__(self, plan: Plan, load: Load):
         self.plan, self.load = plan, load
+        self.ranks = max(len(np.unique(plan.source)), 1)
         self._latencies: dict = {}
 
-    def time(self, size: float, setting: Setting) -> float:
-        """Time [s] of a message that is `size` times that of the plan."""
-        return self._parts(size, setting)[0]
+    def time(self, size, setting: Setting):
+        """Time [s] of a message that is `size` times that of the plan; a number or an array."""
+        launch, rest, *_ = self._parts(size, setting)
+        return launch + rest
 
     def timing(self, size: float, setting: Setting) -> Timing:
         """Time, delays and caps."""
-        time, carried, pieces = self._parts(size, setting)
+        launch, rest, carried, pieces = self._parts(size, setting)
         sizes = self.plan.size * size
         if self.plan.form == TURNS:
-            sizes = np.full(len(sizes), sizes.sum() / max(len(np.unique(self.plan.source)), 1))
+            sizes = np.full(len(sizes), sizes.sum() / self.ranks)
         cap = np.full(len(sizes), np.inf)
         if carried > 0:
             cap = np.where(sizes > 0, sizes / carried, np.inf)
-        return Timing(time, setting.launch(), self._delays(setting), cap, pieces)
+        return Timing(launch + rest, float(launch), self._delays(setting), cap, int(pieces))
 
-    def _parts(self, size: float, setting: Setting) -> tuple[float, float, int]:
-        """Time, D [s] with all that is proportional to it in every connection, and pieces."""
+    def _parts(self, size, setting: Setting) -> tuple:
+        """Launch and the rest of the time, D with all that is proportional to it in every connection [s]; pieces."""
         carried = self._carried(size, setting)
         hops, stages = self._latency(setting)
         pieces = self._pieces(size, setting) if self.plan.form == STAGES else 1
-        return setting.launch() + hops + carried * (1 + (stages - 1) / pieces), carried, pieces
+        rest = hops + carried * (1 + (stages - 1) / pieces)
+        launch = setting.launch() + self.crossings * setting.hop(self.load)
+        floor = setting.constants.thread_launch * setting.threads if setting.threads > 1 else 0.0
+        return np.maximum(launch, floor - rest), rest, carried, pieces
 
-    def _carried(self, size: float, setting: Setting) -> float:
-        busiest = max((busy / setting.reached(kind) for kind, busy in self.load.busy.items() if busy), default=0.0)
-        carried = size * max(busiest, self.load.copy / setting.protocol.pcie)
-        match self.plan.form:
-            case "rounds":
-                carried *= 1 + setting.protocol.turn / self.plan.steps
-            case "pairs":
-                largest = size * self.plan.size.max(initial=0.0)
-                carried += self._own_part(size, carried, setting)
-                if setting.protocol.piece == setting.constants.protocols["ll"].piece:
-                    carried = max(carried, largest / setting.constants.pair_rate)
+    @property
+    def crossings(self) -> float:
+        """Hops between servers of the slowest block of a ring, which its launch counts."""
+        if self.plan.form != ROUNDS:
+            return 0.0
+        net = (self.load.classes == CLASSES.index(NET)).reshape(-1, self.ranks)
+        return self.plan.steps * net.sum(axis=1).max() / self.ranks
+
+    def _carried(self, size, setting: Setting):
+        carried = size * setting.busy(self.load)
+        if self.plan.form == ROUNDS:
+            carried = carried * (1 + setting.protocol.turn / self.plan.steps)
+        elif self.plan.form == PAIRS:
+            carried = carried * (1 + setting.constants.own_copy * self.ranks / len(self.plan.size))
+            if setting.protocol.pair_rate:
+                carried = np.maximum(carried, size * self.plan.size.max(initial=0.0) / setting.protocol.pair_rate)
         return carried
 
-    def _own_part(self, size: float, carried: float, setting: Setting) -> float:
-        partners = len(self.plan.size) / max(len(np.unique(self.plan.source)), 1)
-        return carried * setting.constants.own_copy / max(partners, 1)
-
-    def _pieces(self, size: float, setting: Setting) -> int:
+    def _pieces(self, size, setting: Setting):
         largest = size * self.plan.size.max(initial=0.0)
-        return max(1, min(int(setting.constants.fewest_pieces), 1 << 20), math.ceil(largest / setting.protocol.piece))
+        return np.maximum(1, np.ceil(largest / setting.constants.piece))
 
     def _delays(self, setting: Setting) -> np.ndarray:
-        delays = setting.delays(self.load)
+        delays = np.full(len(self.plan.size), setting.step)
+        if self.plan.form != ROUNDS:
+            delays = delays + setting.hop(self.load) * (self.load.classes == CLASSES.index(NET))
         if self.plan.form == PAIRS:
             partners = np.bincount(self.plan.source)[self.plan.source]
             delays = delays + setting.constants.pair_step * partners
@@ -124,7 +151,7 @@ class Timer:
 
     def _latency(self, setting: Setting) -> tuple[float, int]:
         """Latency of all hops on the slowest way [s], and the stages on it."""
-        key = (setting.generation.step, setting.protocol.step, setting.protocol.hop, setting.constants.pair_step)
+        key = (setting.step, setting.hop(self.load), setting.constants.pair_step)
         if key not in self._latencies:
             self._latencies[key] = _LATENCIES[self.plan.form](self.plan, self._delays(setting), self.load.latency)
         return self._latencies[key]
