@@ -1,5 +1,6 @@
 """The importer of NCCL topology XML: every deviation on a small file of our own, and all real files where they are."""
 
+import re
 from pathlib import Path
 
 import networkx as nx
@@ -357,8 +358,12 @@ class TestRefused:
         sentence = "these are rings and trees that NCCL chose, not a topology; NCCL_TOPO_DUMP_FILE writes one"
         assert problem(text) == f"dump.xml:1: graphs: {sentence}"
 
-    def test_other_xml(self, problem):
-        assert problem("<html/>") == "dump.xml:1: html: expected <system>, with which the topology XML of NCCL starts"
+    def test_other_xml(self, problem, tmp_path):
+        assert problem("<html/>").startswith("dump.xml:1: no topology in a known format; known: ")
+        with pytest.raises(
+            InputError, match="dump.xml:1: html: expected <system>, with which the topology XML of NCCL"
+        ):
+            nccl_xml.read(tmp_path / "dump.xml")
 
     @pytest.mark.parametrize("text", [system(), system(cpu()), system(cpu(nic(N, 1000)))])
     def test_no_gpu(self, problem, text):
@@ -369,11 +374,15 @@ class TestRefused:
         assert problem(bomb) == "dump.xml:2: a DTD or entity; only plain elements are accepted"
 
     @pytest.mark.parametrize(
-        "doctype",
-        ['<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>', '<!DOCTYPE system SYSTEM "http://localhost/x.dtd">'],
+        ("doctype", "sentence"),
+        [
+            ('<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>', "only plain elements are accepted"),
+            ('<!DOCTYPE system SYSTEM "http://localhost/x.dtd">', "undefined entity"),
+            ('<!DOCTYPE a SYSTEM "x.dtd" [<!ATTLIST gpu a CDATA "x">]>', "only plain elements are accepted"),
+        ],
     )
-    def test_no_external_file_is_read(self, problem, doctype):
-        assert "only plain elements are accepted" in problem(f"{doctype}\n<system>&x;</system>")
+    def test_no_external_file_is_read(self, problem, doctype, sentence):
+        assert sentence in problem(f"{doctype}\n<system>&x;</system>")
 
     @pytest.mark.parametrize("length", [1, 20, 60, len(PAIR) - 5])
     def test_truncated(self, problem, length):
@@ -393,8 +402,13 @@ class TestRefused:
             (b" " * (2**22 + 1), "dump.xml:1: is larger than 4 MiB"),
         ],
     )
-    def test_what_is_no_xml(self, problem, data, sentence):
-        assert problem(data).startswith(sentence)
+    def test_what_is_no_xml(self, tmp_path, data, sentence):
+        (tmp_path / "dump.xml").write_bytes(data)
+        with pytest.raises(InputError, match=f"^{re.escape(f'{tmp_path}/{sentence}')}"):
+            nccl_xml.read(tmp_path / "dump.xml")
+
+    def test_an_empty_file(self, problem):
+        assert problem(" \n") == "dump.xml:1: the file is empty"
 
     @pytest.mark.parametrize(
         ("old", "new", "sentence"),

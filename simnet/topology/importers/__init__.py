@@ -10,7 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simnet.errors import InputError
-from simnet.topology.importers import hpcc, htsim, ibnetdiscover, nccl_xml, nvidia_smi, slurm
+from simnet.topology.importers import (
+    astra_sim,
+    graphml,
+    hpcc,
+    htsim,
+    hwloc,
+    ibnetdiscover,
+    nccl_xml,
+    nvidia_smi,
+    simgrid,
+    slurm,
+)
 from simnet.topology.topology import Topology
 
 YAML = (".yaml", ".yml")
@@ -31,6 +42,10 @@ class Importer:
 
 IMPORTERS = {
     "nccl_xml": Importer(nccl_xml.read, r"<(system|graphs)\b", (".xml",)),
+    "simgrid": Importer(simgrid.read, r"<platform\b", (".xml",)),
+    "hwloc": Importer(hwloc.read, r"<topology\b", (".xml",)),
+    "graphml": Importer(graphml.read, r"<graphml\b", (".graphml", ".gz")),
+    "astra_sim": Importer(astra_sim.read, r"^npus_count[ \t]*:", (".yml", ".yaml")),
     "htsim": Importer(htsim.read, r"^[ \t]*(?i:tiers)\s+\d", (".topo",)),
     "nvidia_smi": Importer(nvidia_smi.read, r"^(\x1b?\[[\d;]*m|[ \t])*GPU0(?![a-z:])", (".txt",)),
     "ibnetdiscover": Importer(
@@ -55,6 +70,8 @@ def importer_of(path: Path) -> Importer | None:
     found = next((row for row in candidates if re.search(row.sign, head, re.MULTILINE)), None)
     if found or ending in YAML:
         return found
+    if not head.strip() and len(head) < _LOOKED_INTO:
+        raise InputError(f"{path}:1: the file is empty")
     if len(with_ending) == 1:  # it says best what is wrong
         return with_ending[0]
     raise InputError(f"{path}:1: no topology in a known format; known: simnet's own YAML, {', '.join(IMPORTERS)}")

@@ -1,4 +1,4 @@
-"""What NCCL's topology XML leaves out, looked up by what it says: GPU models, rates of NVLinks, hosts, PCIe speeds."""
+"""What descriptions of servers leave out, looked up by what they say: models, rates of NVLinks, hosts, PCIe speeds."""
 
 import re
 
@@ -10,9 +10,11 @@ UNKNOWN_SPEED, UNKNOWN_WIDTH = 8.0, 16  # what NCCL takes where the file has non
 IDLE_SPEEDS = (2.5, 5.0)  # an idle link trains down and reports one of these
 MAX_NET_SPEED = 1_600_000  # [Mb/s] the fastest port there is, GDR InfiniBand
 
-# PCI vendor:device of GPUs, from the public PCI id list
-_MODEL_OF_PCI_ID = {
-    "10de:1db5": "v100_sxm2", "10de:20b0": "a100_sxm_40", "10de:20b2": "a100_sxm_80", "10de:20b5": "a100_pcie_80",
+# PCI vendor:device of GPUs, from the public PCI id list; an SXM3 V100 counts as SXM2
+MODEL_OF_PCI_ID = {
+    "10de:1db1": "v100_sxm2_16", "10de:1db5": "v100_sxm2", "10de:1db8": "v100_sxm2", "10de:20f1": "a100_pcie_40",
+    "10de:2235": "a40", "10de:233b": "h200_nvl", "10de:2b85": "rtx_5090", "10de:2bb5": "rtx_pro_6000",
+    "10de:20b0": "a100_sxm_40", "10de:20b2": "a100_sxm_80", "10de:20b5": "a100_pcie_80",
     "10de:20b7": "a30", "10de:2236": "a10", "10de:2237": "a10g", "10de:2330": "h100_sxm", "10de:2331": "h100_pcie",
     "10de:2335": "h200_sxm", "10de:2329": "h20", "10de:2901": "b200_sxm", "10de:2941": "gb200", "10de:26b9": "l40s",
     "10de:27b8": "l4", "10de:2684": "rtx_4090", "10de:2204": "rtx_3090", "10de:1e04": "rtx_2080_ti",
@@ -56,7 +58,7 @@ def same_switch(inner: Element, outer: Element) -> bool:
 
 def gpu_model(pci: Element, sm: int, amd: bool, nvlinks: bool) -> tuple[str, bool]:
     """Row of GPUS ('' if unknown) and whether it is certain."""
-    by_id = _MODEL_OF_PCI_ID.get(pci_id(pci))
+    by_id = MODEL_OF_PCI_ID.get(pci_id(pci))
     if by_id:
         return by_id, True
     return (_MODEL_OF_SM.get(sm, ""), False) if nvlinks and not amd else ("", True)
@@ -74,8 +76,13 @@ def nvlink(sm: int, gfx: str) -> tuple[LinkType, bool]:
 def host(cpu: Element) -> str:
     """Row of HOSTS for a cpu element."""
     family, model = (cpu.number(name, 0, -1, 10**6) for name in ("familyid", "modelid"))
-    known = _HOST_OF_CPU.get((cpu.get("vendor"), family, model)) or _HOST_OF_ARCH.get(cpu.get("arch"))
-    return known or ("epyc_rome" if cpu.get("vendor") == "AuthenticAMD" else "skylake")
+    return host_of(cpu.get("vendor"), family, model, cpu.get("arch"))
+
+
+def host_of(vendor: str, family: int, model: int, arch: str) -> str:
+    """Row of HOSTS for a processor; the most common one where it is not known."""
+    known = _HOST_OF_CPU.get((vendor, family, model)) or _HOST_OF_ARCH.get(arch)
+    return known or ("epyc_rome" if vendor == "AuthenticAMD" else "skylake")
 
 
 def pcie_link(pci: Element) -> tuple[float, int, bool]:

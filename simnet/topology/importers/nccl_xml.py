@@ -25,6 +25,7 @@ from simnet.topology.importers.nccl_elements import (
     links_of,
     nets_of,
 )
+from simnet.topology.importers.notes import Notes
 from simnet.topology.importers.xml_tree import Element
 from simnet.topology.topology import Topology
 from simnet.units import RATE
@@ -33,7 +34,6 @@ _PREFIX = {SWITCH: "pcie", GPU: "gpu", NIC: "nic"}
 _MAX_CPUS = 256  # of one host; any two are joined, so their links grow with the square
 _CPU_CLASS = "0x068001"  # an NVLink into the processor, as POWER9 has; 0x068000 is an NVSwitch
 _HIDDEN_NVSWITCH = guesses.bus_id("fffffff:ff:ff.0")
-_NAMED = 4  # devices that an assumption names before it counts
 
 
 def read(path: Path) -> Topology:
@@ -66,7 +66,7 @@ class _Import:
 
     def __init__(self, root: Element, name: str):
         self.topology = Topology(name)
-        self.notes: dict[str, dict[str, None]] = {}
+        self.notes = Notes()
         self.nvswitch: int | None = None
         self.places: dict[tuple[str, str], _Place] = {}
         hosts: dict[str, list[Element]] = {}
@@ -80,7 +80,7 @@ class _Import:
         for gpu in gpus:
             self._add_c2c(gpu)
         self._add_nvlinks(gpus)
-        self.topology.assumptions += [_sentence(text, list(names)) for text, names in self.notes.items()]
+        self.topology.assumptions += self.notes.sentences()
 
     # -- devices ------------------------------------------------------------------------------------------
 
@@ -251,9 +251,4 @@ class _Import:
 
     def _note(self, who: _Place | str, text: str) -> None:
         name = who if isinstance(who, str) else self.topology.devices[who.id].name
-        self.notes.setdefault(text, {})[name] = None
-
-
-def _sentence(text: str, names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more}: {text}."
+        self.notes.add(name, text)

@@ -1,5 +1,12 @@
-"""XML from strangers to a tree that knows its lines: no entities, no external files, bounded size and depth."""
+"""XML from strangers to a tree that knows its lines: no entities, no external files, bounded size and depth.
 
+A document may name its DTD, which is not read; one that declares anything itself is refused. What is packed by gzip is
+unpacked.
+"""
+
+import gzip
+import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -15,15 +22,20 @@ from simnet.errors import InputError
 MAX_BYTES = 4 * 2**20
 MAX_DEPTH = 64
 
+_GZIP = b"\x1f\x8b"
+_NAMED_DTD = re.compile(rb"""<!DOCTYPE\s+[\w:.-]+(\s+(SYSTEM|PUBLIC)(\s+("[^"<>]*"|'[^'<>]*'))+)?\s*>""")
 
-@dataclass
+
+@dataclass(eq=False)
 class Element:
-    """An XML element. place: 'file:line' where it starts."""
+    """An XML element, equal to itself alone. place: 'file:line' where it starts; text: what stands in it beside its
+    children, stripped."""
 
     tag: str
     attributes: dict[str, str]
     place: str
     children: list["Element"] = field(default_factory=list)
+    text: str = ""
 
     def get(self, name: str) -> str:
         """An attribute without surrounding space; '' where it is absent."""
@@ -51,15 +63,12 @@ class Element:
 
 def read(path: Path) -> Element:
     """The root element of an XML file. Raises InputError with 'file:line: what is wrong'."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    data = _bytes(path)
     if len(data) > MAX_BYTES:
-        raise InputError(f"{path}:1: is larger than {MAX_BYTES >> 20} MiB, which no description of a server is")
+        raise InputError(f"{path}:1: is larger than {MAX_BYTES >> 20} MiB, the most that is read as XML")
     if not data.strip():
         raise InputError(f"{path}:1: the file is empty")
+    data = _NAMED_DTD.sub(lambda match: re.sub(rb"[^\n]", b" ", match.group()), data, count=1)
     tree = _TreeBuilder(path)
     try:
         defusedxml.sax.parse(BytesIO(data), tree, forbid_dtd=True)
@@ -72,11 +81,24 @@ def read(path: Path) -> Element:
     return tree.root
 
 
+def _bytes(path: Path) -> bytes:
+    """Content of a file, unpacked; MAX_BYTES + 1 of it where there is more."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        return gzip.GzipFile(fileobj=BytesIO(data)).read(MAX_BYTES + 1) if data.startswith(_GZIP) else data
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path}:1: cannot be unpacked: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
 class _TreeBuilder(ContentHandler):
     def __init__(self, path: Path):
         super().__init__()
         self.path = path
         self.open: list[Element] = []
+        self.texts: list[list[str]] = []
         self.root: Element | None = None
 
     @property
@@ -92,6 +114,10 @@ class _TreeBuilder(ContentHandler):
         if len(self.open) >= MAX_DEPTH:
             raise element.error(f"elements are nested more than {MAX_DEPTH} deep")
         self.open.append(element)
+        self.texts.append([])
+
+    def characters(self, content):
+        self.texts[-1].append(content)
 
     def endElement(self, name):  # noqa: N802
-        self.open.pop()
+        self.open.pop().text = "".join(self.texts.pop()).strip()
