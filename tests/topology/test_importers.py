@@ -17,6 +17,19 @@ SAMPLES = {  # a small file of every format
         '<pci busid="0000:01:00.0" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">'
         '<gpu dev="0" sm="80" rank="0" gdr="1"/></pci></cpu></system>'
     ),
+    "simgrid": (
+        '<!DOCTYPE platform SYSTEM "simgrid.dtd">\n<platform version="4.1"><cluster id="c" prefix="n" radical="0-3" '
+        'suffix=".org" speed="1Gf" bw="125MBps" lat="50us" bb_bw="1GBps" bb_lat="0"/></platform>'
+    ),
+    "hwloc": (
+        '<topology version="2.0"><object type="Package" gp_index="1"><object type="PCIDev" gp_index="2" '
+        'pci_busid="0:1:0.0" pci_type="0302 [10de:20b2]" pci_link_speed="31.5"/></object></topology>'
+    ),
+    "graphml": (
+        '<graphml><key attr.name="label" for="edge" id="l"/><graph><node id="a"/><node id="b"/>'
+        '<edge source="a" target="b"><data key="l">10 Gbps</data></edge></graph></graphml>'
+    ),
+    "astra_sim": "topology: [ Ring, Switch ]\nnpus_count: [ 3, 2 ]\nbandwidth: [ 50, 25 ]\nlatency: [ 500, 10 ]\n",
     "htsim": (
         "Nodes 4\nTiers 2\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 1\noversubscribed 2\n"
         "Downlink_Latency_ns 1000\nQueue_Up 5000\nTier 1\nDownlink_speed_Gbps 100\nRadix_Down 2\n"

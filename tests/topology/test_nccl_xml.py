@@ -360,9 +360,7 @@ class TestRefused:
 
     def test_other_xml(self, problem, tmp_path):
         assert problem("<html/>").startswith("dump.xml:1: no topology in a known format; known: ")
-        with pytest.raises(
-            InputError, match="dump.xml:1: html: expected <system>, with which the topology XML of NCCL"
-        ):
+        with pytest.raises(InputError, match=r"dump\.xml:1: html: expected <system>, with which"):
             nccl_xml.read(tmp_path / "dump.xml")
 
     @pytest.mark.parametrize("text", [system(), system(cpu()), system(cpu(nic(N, 1000)))])

@@ -48,7 +48,7 @@ def read(
     keys = {key.get("id"): key.get("attr.name") for key in root.all("key")}
     nodes = _nodes(graphs[0])
     edges = _edges(graphs[0], nodes)
-    topology = Topology(Path(path).name.split(".")[0])
+    topology = Topology(Path(path).name.removesuffix(".gz").removesuffix(".graphml"))
     names = _unique_names(nodes, keys)
     joined = {node for _, *ends in edges for node in ends}
     alone = [node for node in nodes if node not in joined]
