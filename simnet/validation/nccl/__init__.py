@@ -6,12 +6,10 @@ Times are those of a blocking collective, out of place; a table is a collective 
 from collections.abc import Mapping
 from functools import partial
 
-from simnet import reader
-from simnet.experiment import Experiment
 from simnet.run import run
 from simnet.units import SIZE
 from simnet.validation.cases import Case
-from simnet.validation.nccl.tables import FOLDER, Table, series, tables
+from simnet.validation.nccl.tables import Table, experiment, series, tables
 from simnet.validation.statistics import Aim
 from simnet.workload.collectives import KINDS
 
@@ -66,25 +64,6 @@ def replayed(name: str) -> Mapping[str, float]:
     finished = run(experiment(table))
     times = [row["time_mean"] for row in finished.summary["collectives"]]
     return {quantity(size): time / _MICRO for size, time in zip(table.sizes, times)} | {PEAK: _peak(table, times)}
-
-
-def experiment(table: Table) -> Experiment:
-    """All sizes of a table back to back on its machine."""
-    machine = series()[table.series]
-    workload = {
-        "kind": "collective",
-        "collective": table.collective,
-        "algorithm": "auto",
-        "sizes": [f"{size}B" for size in table.sizes],
-        **machine.options,
-    }
-    placed = {} if machine.placement is None else {"placement": list(machine.placement)}
-    described = {
-        "topology": machine.topology,
-        "jobs": [{"workload": workload, "ranks": table.ranks, **placed}],
-        "output": {"samples": 2},
-    }
-    return reader.validate(described, Experiment, folder=FOLDER)
 
 
 def _peak(table: Table, times) -> float:

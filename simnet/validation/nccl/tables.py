@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import Field, RootModel
 
 from simnet import reader
+from simnet.experiment import Experiment
 from simnet.params import Params
 
 FOLDER = Path(__file__).parent
@@ -23,6 +24,7 @@ class Series(Params):
 
     source: str = Field(description="who published it, and of what machine")
     topology: dict[str, Any] = Field(description="the machine, as in an experiment")
+    machine: str = Field("", description="names the system, where several series were measured on one")
     library: str | None = Field(None, description="version of NCCL, where it is stated")
     placement: tuple[str, ...] | None = Field(None, description="GPUs in the order of ranks; default the first ones")
     options: dict[str, Any] = Field({}, description="of the workload")
@@ -78,3 +80,22 @@ def _table(name: str, collective: str, ranks: int, measured: list[tuple[int, flo
     concerned = not machine.left_out_ranks or ranks in machine.left_out_ranks
     sizes, times = zip(*measured)
     return Table(name, collective, ranks, sizes, times, machine.left_out if concerned else "")
+
+
+def experiment(table: Table) -> Experiment:
+    """All sizes of a table back to back on its machine."""
+    machine = series()[table.series]
+    workload = {
+        "kind": "collective",
+        "collective": table.collective,
+        "algorithm": "auto",
+        "sizes": [f"{size}B" for size in table.sizes],
+        **machine.options,
+    }
+    placed = {} if machine.placement is None else {"placement": list(machine.placement)}
+    described = {
+        "topology": machine.topology,
+        "jobs": [{"workload": workload, "ranks": table.ranks, **placed}],
+        "output": {"samples": 2},
+    }
+    return reader.validate(described, Experiment, folder=FOLDER)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from simnet.experiment import resolve
-from simnet.validation.nccl import LARGE, PEAK, SMALL, cases, experiment
-from simnet.validation.nccl.tables import Table, series, tables
+from simnet.validation.nccl import LARGE, PEAK, SMALL, cases
+from simnet.validation.nccl.tables import Table, experiment, series, tables
 from simnet.workload.collectives import KINDS
 
 SHARED = Path(__file__).resolve().parents[3] / ".." / "shared" / "data" / "nccl"
