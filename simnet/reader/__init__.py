@@ -29,18 +29,24 @@ def read(file: str | Path, model: type[Model]) -> Model:
 
 
 def load(
-    file: str | Path, model: type[Model], overrides: Iterable[str] = (), defaults: dict[str, Any] | None = None
+    file: str | Path,
+    model: type[Model],
+    overrides: Iterable[str] = (),
+    defaults: dict[str, Any] | None = None,
+    root: str | None = None,
 ) -> tuple[Model, Source]:
     """The model that a YAML file describes, and where each of its values stands.
 
-    overrides: 'a.b=c' as given to `--set`. defaults: top-level keys for a file that lacks them. Raises InputError
-    with all problems.
+    overrides: 'a.b=c' as given to `--set`. defaults: top-level keys for a file that lacks them. root: the key under
+    which the whole content goes, for a file that holds a list. Raises InputError with all problems.
     """
     try:
         tree = yaml_tree.parse(_text(file))
     except yaml_tree.NotYaml as error:
         line, sentence = error.args
         raise InputError(f"{file}:{line}: {sentence}") from None
+    if root is not None:
+        tree = tree.below(root)
     source = Source(str(file), tree.lines, tree.aliases)
     data, problems = tree.data, tree.problems
     if data is None:

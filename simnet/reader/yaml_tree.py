@@ -40,6 +40,12 @@ class Tree:
     aliases: dict[Location, Location] = field(default_factory=dict)
     problems: list[tuple[Location, str]] = field(default_factory=list)
 
+    def below(self, key: str) -> "Tree":
+        """The tree of a mapping with this one below `key`."""
+        lines = {(): 1} | {(key, *location): line for location, line in self.lines.items()}
+        aliases = {(key, *location): (key, *other) for location, other in self.aliases.items()}
+        return Tree({key: self.data}, lines, aliases, [((key, *place), text) for place, text in self.problems])
+
 
 class _Anchored(NamedTuple):
     value: Any

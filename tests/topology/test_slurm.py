@@ -93,11 +93,11 @@ def test_continued_lines_and_any_case(read):
         (("r[1-2]n[1-2]", "login"), 5, "node 'login' is there twice, first in line 4"),
         (("SwitchName=leaf1", "SwitchName=leaf0"), 5, "'leaf0' is there twice, first in line 4"),
         (("leaf[0-1]", "leaf[0-2]"), 2, "there is no switch 'leaf2'; did you mean 'leaf"),
-        (("leaf[0-1]", "leaf[0-1"), 2, "Switches: .*a bracket is not closed"),
-        (("n[00-02]", "n[02-00]"), 4, "Nodes: .*runs backwards"),
+        (("leaf[0-1]", "leaf[0-1"), 2, "switches: .*a bracket is not closed"),
+        (("n[00-02]", "n[02-00]"), 4, "nodes: .*runs backwards"),
         (("Nodes=r", "Node=r"), 5, "unknown word 'Node=.*did you mean 'Nodes'"),
         (("LinkSpeed=100", "nodes=x"), 5, "nodes is there twice"),
-        (("Nodes=r[1-2]n[1-2] ", ""), 5, "nothing hangs below 'leaf1': it needs Nodes or Switches"),
+        (("Nodes=r[1-2]n[1-2] ", ""), 5, "nothing hangs below 'leaf1': it needs nodes or switches"),
         (("SwitchName=leaf1 ", ""), 5, "the line names no switch or block"),
         (("Nodes=r[1-2]n[1-2] ", "Switches=spine "), 2, "switch 'spine' is below itself"),
         (("Nodes=r[1-2]n[1-2] ", "Switches=leaf0 "), 5, "switch 'leaf0' is below 'spine' already, in line 2"),
@@ -115,6 +115,9 @@ def test_a_wrong_tree_is_refused_where_it_is_wrong(read, change, where, sentence
 @pytest.mark.parametrize(
     ("change", "where", "sentence"),
     [
+        (("4,8", "4,12"), 3, "a block size is the one before times a power of two, which 12 after 4 is not"),
+        (("4,8", "4,4"), 3, "a block size is the one before times a power of two, which 4 after 4 is not"),
+        (("4,8", "8"), 1, "block 'b0' has 4 nodes, fewer than the block size 8 of line 3"),
         (("4,8", "4,x"), 3, "BlockSizes should be whole numbers such as 4,8,16, got '4,x'"),
         (("4,8", "4,8 Nodes=n9"), 3, "BlockSizes stand in a line of their own"),
         (("Nodes=n[5-8]", "Switches=b0"), 2, "a block has Nodes, no Switches"),
@@ -124,6 +127,73 @@ def test_a_wrong_tree_is_refused_where_it_is_wrong(read, change, where, sentence
 def test_wrong_blocks_are_refused_where_they_are_wrong(read, change, where, sentence):
     with pytest.raises(InputError, match=rf"topology\.conf:{where}: .*{sentence}"):
         read(BLOCKS.replace(*change, 1))
+
+
+YAML = """\
+---
+- topology: one
+  flat: true
+- topology: two
+  cluster_default: True
+  tree:
+    switches:
+      - switch: root
+        children: s[1-2]
+      - switch: s1
+        nodes: n[1-2]
+      - switch: s2
+        nodes: n3
+- topology: three
+  block:
+    block_sizes: [2, 4]
+    blocks:
+      - {block: b1, nodes: "n[1-2]"}
+      - {block: b2, nodes: "n[3-4]"}
+"""
+
+
+@pytest.fixture
+def read_yaml(tmp_path):
+    def read(text: str, **options) -> Topology:
+        path = tmp_path / "topology.yaml"
+        path.write_text(text)
+        return TopologyFile(file=path, **options).build()
+
+    return read
+
+
+def test_the_default_of_a_topology_yaml(read_yaml):
+    topology = read_yaml(YAML, link_rate="1GB/s")
+    assert [topology.devices[g].name for g in topology.gpus] == ["n1", "n2", "n3"]
+    assert links(topology, "s1", "root")[0].rate == 2e9
+    assert "Of 3 topologies in the file, 'two' is read." in topology.assumptions
+
+
+def test_blocks_of_a_topology_yaml(read_yaml):
+    topology = read_yaml(
+        YAML.replace("flat: true", "block: {blocks: [{block: b, nodes: 'n[1-4]'}]}").replace("True", "no")
+    )
+    assert devices_by_kind(topology) == {"gpu": 4, "switch": 1}
+    moved = YAML.replace("  cluster_default: True\n", "").replace("three\n", "three\n  cluster_default: true\n")
+    assert devices_by_kind(read_yaml(moved)) == {"gpu": 4, "switch": 3}
+
+
+@pytest.mark.parametrize(
+    ("change", "where", "sentence"),
+    [
+        (("n3", "n2"), 12, "node 'n2' is there twice, first in line 10"),
+        (("s[1-2]", "s[1-3]"), 8, "there is no switch 's3'"),
+        (("cluster_default: True", "cluster_default: false"), 2, "topology 'one' is flat, which says nothing"),
+        (("flat: true", "ring: true"), 3, "unknown key; allowed"),
+        (("flat: true", "flat: true\n  tree: {switches: [{switch: a, nodes: b}]}"), 2, "one of tree, block and flat"),
+        (("children: s[1-2]", "childs: s[1-2]"), 9, "unknown key; .*did you mean 'children'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_topology_yaml_is_refused_where_it_is_wrong(read_yaml, change, where, sentence):
+    text = YAML.replace(*change, 1)
+    assert text != YAML
+    with pytest.raises(InputError, match=rf"topology\.yaml:{where}: .*{sentence}"):
+        read_yaml(text)
 
 
 def test_sizes_without_blocks(read):

@@ -51,7 +51,9 @@ IMPORTERS = {
     "ibnetdiscover": Importer(
         ibnetdiscover.read, r'^[ \t]*(Switch|Ca|Rt)\s+\d+\s+"[A-Z]-[0-9a-fA-F]+"', (".txt", ".out")
     ),
-    "slurm": Importer(slurm.read, r"^[ \t]*(?i:SwitchName|BlockName|BlockSizes)=", (".conf",)),
+    "slurm": Importer(
+        slurm.read, r"^[ \t]*(?i:SwitchName|BlockName|BlockSizes)=|^-[ \t]+topology:", (".conf", ".yaml", ".yml")
+    ),
     "ns3": Importer(hpcc.read, r"\A(\s*#.*\n)*\s*\d+ +\d+ +\d+( +\d+)*\s*\n", (".txt",)),
 }
 """Formats by name."""
