@@ -134,6 +134,16 @@ class TestServers:
         assert bisection_bandwidth(topology) == 36 * 900e9
         assert len(links_between(topology, "tray3/gpu3", "tray3/cpu1")) == 1
 
+    @pytest.mark.parametrize(
+        ("kind", "nics", "rate", "total"),
+        [("dgx_a100", 4, "100Gbps", 50e9), ("hgx_h100", 32, "100Gbps", 400e9), ("hgx_h200", 16, "200Gbps", 400e9)],
+    )
+    def test_machines_of_clouds_are_these_with_other_nics(self, kind, nics, rate, total):
+        topology = build(kind, nics=nics, nic_rate=rate)
+        assert sum(topology.devices[nic].port_rate for nic in topology.find("nic")) == total
+        switches = len(topology.find("pcie_switch"))
+        assert all(links_between(topology, f"nic{i}", f"pcie{i * switches // nics}") for i in range(nics))
+
     def test_dgx2_has_sixteen_gpus_at_six_links_each(self):
         topology = build("dgx2")
         assert len(topology.gpus) == 16
