@@ -9,7 +9,6 @@ from simnet.validation import network
 from simnet.validation.cases import Verdict
 
 KNOWN_MISSES = {
-    ("two opposite flows of 2 MB", "end at the sender"),
     ("incast 15:1 of 2 MB, dcqcn", "end of the last by the bound"),
     ("incast 15:1 of 2 MB, timely", "end of the last by the bound"),
     ("dctcp, 8 flows at 100 Gb/s, K = 200", "swing of the queue"),

@@ -83,6 +83,10 @@ def acknowledge(slot, now, packets, connections, messages, bits, params, records
         freed = sender.acknowledge_up_to(c, p.acknowledged, connections, messages, bits)
         k.inflight -= freed
         acknowledged += freed
+    if k.ack_every > 1 and k.transport != GO_BACK_N and p.message > 0:
+        freed = sender.acknowledge_window(c, p.acknowledged + 1, p.message, connections, messages, bits)
+        k.inflight -= freed
+        acknowledged += freed
     seconds = now * 1e-12
     row = params[k.params]
     congestion_control.before_send(k.control_kind, k, row, seconds)

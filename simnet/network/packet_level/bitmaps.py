@@ -6,6 +6,8 @@ from simnet.jit import kernel
 
 ARRIVED, ACKNOWLEDGED, LOST = range(3)
 _ONE = np.uint64(1)
+WINDOW = 31  # bits that an acknowledgement carries
+_WINDOW = np.uint64((1 << WINDOW) - 1)
 
 
 @kernel
@@ -24,6 +26,17 @@ def set_bit(which, connection, sequence, value, bits):
         bits[connection, which, word] |= mask
     else:
         bits[connection, which, word] &= ~mask
+
+
+@kernel
+def window_of(which, connection, start, bits):
+    """The bits of [start, start + WINDOW) as one number."""
+    words, offset = bits.shape[2], np.uint64(start & 63)
+    word = start >> 6
+    window = bits[connection, which, word % words] >> offset
+    if offset > 0:
+        window |= bits[connection, which, (word + 1) % words] << (np.uint64(64) - offset)
+    return np.int64(window & _WINDOW)
 
 
 @kernel

@@ -18,6 +18,11 @@ class Packets(Params):
     header: Size = Field(SIZE.parse("64B"), description="headers and trailers of a data packet [UET]")
     ack: Size = Field(SIZE.parse("64B"), description="an acknowledgement, NACK, grant or trimmed header [UET]")
     int_records: Size = Field(SIZE.parse("42B"), description="INT on data packets and their acknowledgements [HPCC]")
+    ack_every: int | None = Field(
+        None, ge=1, le=64,
+        description="packets for one acknowledgement, sooner for a mark, at the end of a message and where the sender "
+        "waits for it; default 4 with nscc unless reps learns from them [UET], else 1 [HPCC]",
+    )  # fmt: skip
     ack_priority: bool = Field(True, description="acknowledgements travel in the strictly served control class [HPCC]")
 
     @model_validator(mode="after")
@@ -127,6 +132,7 @@ class Control(Params):
 
     transport: ClassVar[Transport] = GoBackN()
     ports: ClassVar[Ports] = Ports(pfc=Pfc())
+    ack_every: ClassVar[int] = 1  # packets for one acknowledgement
     marking_bdps: ClassVar[tuple[float, float] | None] = None  # Kmin and Kmax in bandwidth-delay products
     link_credits: ClassVar[bool] = False  # InfiniBand's flow control instead of pauses
     needs_int: ClassVar[bool] = False

@@ -2,7 +2,7 @@
 
 from simnet.jit import kernel
 from simnet.network.packet_level import congestion_control
-from simnet.network.packet_level.bitmaps import ARRIVED, get_bit, set_bit
+from simnet.network.packet_level.bitmaps import ARRIVED, get_bit, set_bit, window_of
 from simnet.network.packet_level.port import free_packet
 from simnet.network.packet_level.state import ACK, GO_BACK_N, NACK
 
@@ -30,7 +30,7 @@ def accept(sequence, c, connections, bits):
 
 
 @kernel(inline=True)
-def answer(slot, kind, c, connections, packets, paths, settings):
+def answer(slot, kind, c, connections, bits, packets, paths, settings):
     """Turn a data packet into its ACK or NACK, on the way back over the path of the same entropy."""
     p, k = packets[slot], connections[c]
     p.kind = kind
@@ -39,6 +39,9 @@ def answer(slot, kind, c, connections, packets, paths, settings):
     p.echo = p.marked
     p.marked = 0
     p.acknowledged = k.expected
+    if k.ack_every > 1:
+        p.message = window_of(ARRIVED, c, k.expected + 1, bits)
+        k.unanswered = 0
     p.ingress = -1
     p.hop = paths[k.first_path + k.paths + p.entropy].start
 
@@ -54,7 +57,7 @@ def receive(slot, now, connections, params, messages, bits, packets, paths, sett
     k = connections[c]
     marked = congestion_control.on_data(k.control_kind, k, params[k.params], now * 1e-12, p)
     if p.trimmed == 1:
-        answer(slot, NACK, c, connections, packets, paths, settings)
+        answer(slot, NACK, c, connections, bits, packets, paths, settings)
         packets[slot].echo = marked
         return -1, True
     complete = -1
@@ -74,6 +77,10 @@ def receive(slot, now, connections, params, messages, bits, packets, paths, sett
         k.nacked = k.expected
         k.nack_time = now
         kind = NACK
-    answer(slot, kind, c, connections, packets, paths, settings)
+    k.unanswered += 1
+    if new and complete < 0 and marked == 0 and p.echo == 0 and k.unanswered < k.ack_every:
+        free_packet(slot, packets, world)
+        return complete, False
+    answer(slot, kind, c, connections, bits, packets, paths, settings)
     packets[slot].echo = marked
     return complete, True

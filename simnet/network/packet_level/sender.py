@@ -149,6 +149,7 @@ def next_packet(c, start, connections, messages, bits, packets, paths, balancers
     p.connection = c
     p.sequence = sequence
     p.message = message
+    p.echo = 0
     p.bytes = payload + np.int64(k.header)
     p.ingress = -1
     p.acknowledged = congestion_control.announced(k.control_kind, k)
@@ -224,6 +225,19 @@ def acknowledge_one(c, sequence, connections, messages, bits):
         return 0.0
     size = payload_of(message_of(sequence, c, connections, messages), sequence, k.mtu, messages) + k.header
     return min(size, k.inflight)
+
+
+@kernel
+def acknowledge_window(c, start, window, connections, messages, bits):
+    """Packets from `start` on have arrived where `window` has a bit; returns what that takes out of flight [bytes]."""
+    k, freed = connections[c], 0.0
+    while window > 0:
+        if window & 1 == 1:
+            size = acknowledge_one(c, start, connections, messages, bits)
+            freed += min(size, k.inflight - freed)
+        start += 1
+        window >>= 1
+    return freed
 
 
 @kernel

@@ -6,7 +6,7 @@ from simnet.jit import kernel
 from simnet.network.dependencies import release
 from simnet.network.packet_level import congestion_control, sender
 from simnet.network.packet_level.port import send_waiting, transmit, wake_at
-from simnet.network.packet_level.state import CREDITS, IN_RING
+from simnet.network.packet_level.state import CREDITS, IDLE, IN_RING, WINDOW_FULL
 
 SPARE_PACKETS = 256  # room that one event may need
 
@@ -39,6 +39,8 @@ def pull(
         if k.highest > before and k.message != message:
             release(message, True, np.float64(start), graphs, flows, successors, connections, timers, world)
         sender.settle(c, start, connections, messages, ports, heap, world)
+        if k.state == IDLE or k.state == WINDOW_FULL:
+            packets[slot].echo = 1
         return True
     return False
 

@@ -70,6 +70,12 @@ class Settings:
         return self.ports.packets.ack + int_records(self.ports.packets, self.control)
 
     @property
+    def ack_every(self) -> int:
+        """Packets for one acknowledgement."""
+        chosen = self.ports.packets.ack_every
+        return chosen or getattr(self.balancer, "ack_every", self.control.ack_every)
+
+    @property
     def words(self) -> int:
         """Words of 64 bits per ring of bits, a power of two."""
         kept = getattr(self.recovery, "window", 0) or getattr(self.recovery, "reorder_window", 0) or 1
@@ -123,6 +129,7 @@ class Settings:
         rows.reorder = getattr(self.recovery, "reorder_window", 64 * self.words - 1)
         rows.duplicates = getattr(self.recovery, "duplicates", 0)
         rows.mtu, rows.header, rows.ack_size = self.payload, self.header, self.ack
+        rows.ack_every = self.ack_every
         rows.window, rows.rate, rows.credit = np.inf, np.inf, np.inf
         rows.message = rows.oldest = rows.newest = -1
         rows.nacked = -1

@@ -133,7 +133,7 @@ PACKET = np.dtype(
         ("connection", "i4"),
         ("sequence", "i4"),  # of the data packet, or of the one acknowledged
         ("acknowledged", "i4"),  # cumulative: all before this number have arrived; else what a control tells or grants
-        ("message", "i4"),
+        ("message", "i4"),  # of an acknowledgement: bit i: the packet i + 1 beyond `acknowledged` has arrived
         ("bytes", "i4"),  # on the wire
         ("ingress", "i4"),  # link by which it came to where it waits, -1: it started here
         ("entropy", "i4"),  # which of the connection's paths it takes
@@ -142,7 +142,7 @@ PACKET = np.dtype(
         ("marked", "i1"),
         ("trimmed", "i1"),
         ("hops", "i1"),  # INT records so far
-        ("echo", "i1"),  # of an acknowledgement: the data packet was marked
+        ("echo", "i1"),  # of an acknowledgement: a data packet was marked; of a data packet: its sender asks for one
         ("lane", "i2"),  # CONGA: uplink of the first leaf, and the largest congestion on the way
         ("congestion", "i2"),
     ],
@@ -273,6 +273,8 @@ CONNECTION = np.dtype(
         ("pull_next", "i4"),
         ("pulling", "i4"),  # 1: it stands in line for credit
         ("reorder", "i4"),  # packets beyond `expected` that are kept
+        ("ack_every", "i4"),  # packets for one acknowledgement, where nothing calls for one sooner
+        ("unanswered", "i4"),  # packets since the last
         ("nacked", "i4"),  # sequence number that the last NACK asked for
         ("nack_time", "i8"),  # [ps] of the last NACK
         ("last_mark", "i8"),  # [ps] of the last CNP

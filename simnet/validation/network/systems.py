@@ -24,16 +24,17 @@ THOUSAND = {"payload": "936B", "header": "64B"}  # 1000 B on the wire
 PER_PACKET = ("nscc", "eqds")  # controls of transports that spray
 
 
-def policies(control: str, balancer: str = "", **others) -> Policies:
-    """Policies with a congestion control of default parameters; `params` has those that differ.
+def policies(control: str, balancer: str = "", *, params: dict | None = None, balancing: dict | None = None, **others):
+    """Policies with a congestion control and a load balancer of default parameters, but for `params` and `balancing`.
 
     The load balancer is ecmp, or spray for the controls of transports that spray.
     """
-    params = others.pop("params", {})
     balancer = balancer or ("spray" if control in PER_PACKET else "ecmp")
     return Policies(
-        congestion_control={"kind": control, **params}, load_balancing={"kind": balancer}, **others
-    )  # fmt: skip
+        congestion_control={"kind": control, **(params or {})},
+        load_balancing={"kind": balancer, **(balancing or {})},
+        **others,
+    )
 
 
 def star(hosts: int, rate: float = B, latency: float = US) -> Topology:

@@ -27,8 +27,8 @@ def alone(size: float) -> dict[str, float]:
 
 
 def opposite() -> dict[str, float]:
-    """Two flows of 2 MB against each other over six links."""
-    started = Started(line(), flows([0, 1], [1, 0], 2e6), policies("none", packets=UEC))
+    """Two flows of 2 MB against each other over six links, four packets to an acknowledgement."""
+    started = Started(line(), flows([0, 1], [1, 0], 2e6), policies("none", packets=UEC | {"ack_every": 4}))
     return {"end at the sender": acknowledged(started.model).max() * 1e6}
 
 

@@ -27,6 +27,7 @@ class Nscc(Control):
 
     transport: ClassVar[Transport] = TrimNack()
     ports: ClassVar[Ports] = Ports(trimming=True)
+    ack_every: ClassVar[int] = 4  # 16 kB [UET]
     marking_bdps: ClassVar[tuple[float, float]] = (0.2, 0.8)
     needs_trimming: ClassVar[bool] = True
 

@@ -1,5 +1,7 @@
 """REPS (Bonato et al. 2024): paths whose packets came through unmarked are used again, oldest first."""
 
+from typing import ClassVar
+
 import numpy as np
 from pydantic import Field
 
@@ -12,6 +14,8 @@ from simnet.units import TIME, Time
 
 class Reps(Params):
     """Recycles paths whose acknowledgements came back without a mark, and explores at random otherwise (REPS)."""
+
+    ack_every: ClassVar[int] = 1  # it learns from acknowledgements
 
     paths: int = Field(128, ge=1, le=65536, description="paths of a connection (entropy values) [UET: 128 tried]")
     freeze: Time = Field(TIME.parse("10ms"), description="after a timeout only known paths are used for so long [UET]")
