@@ -35,7 +35,9 @@ def validate_and_show(suite: str | None, everything: bool, jobs: int | None, out
     if suite is not None and suite not in SUITES:
         raise InputError(f"unknown suite '{suite}'; allowed: {', '.join(SUITES)}{nearest(suite, SUITES)}")
     names = [suite] if suite else list(SUITES)
-    cases = [case for name in names for case in SUITES[name].cases() if everything or not case.slow]
+    cases = [case for name in names for case in SUITES[name].cases()]
+    everything = everything or (suite is not None and all(case.slow for case in cases))
+    cases = [case for case in cases if everything or not case.slow]
     _replay_and_show(cases, jobs, outputs)
 
 
@@ -80,7 +82,9 @@ def _aims(suite: str) -> Mapping[str, Aim]:
 
 
 def _title(suite: str) -> str:
-    return " ".join(inspect.getdoc(SUITES[suite]).split())
+    module = SUITES[suite]
+    about = module.about() if hasattr(module, "about") else ""
+    return " ".join(f"{inspect.getdoc(module)} {about}".split())
 
 
 def _plot(suites: dict[str, list[Verdict]], directory: Path, name: str) -> None:
@@ -124,6 +128,8 @@ def _show(out: Console, suite: str, verdicts: list[Verdict]) -> None:
     for group, found in groups(verdicts).items():
         grid.add_row(*report.summary_cells(group, found, aims.get(group)))
     show_table(out, grid)
+    if hasattr(SUITES.get(suite), "about"):
+        bullet(out, SUITES[suite].about())
     for sentence in report.left_out(verdicts):
         bullet(out, sentence)
     missed = [verdict for verdict in verdicts if verdict.case.counted and verdict.missed]

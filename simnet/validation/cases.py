@@ -15,10 +15,10 @@ class Case:
 
     simulate: takes nothing and returns the simulated number; a picklable callable (a function at the top of a module,
     or `functools.partial` of one), as it runs in another process. run: cases with an equal key share one run; the
-    `simulate` of the first is called and returns a mapping from quantity to number. slow: left out unless asked for.
-    limit: what the reference is to the number; one that is a bound is missed on one side only. note: what differs from
-    the system of the reference, or why it is missed. group: cases whose errors are summed up together. counted: whether
-    they are; a reference from a sick system is shown and no more.
+    `simulate` of the first is called and returns a mapping from quantity, or (case, quantity), to number. slow: left
+    out unless asked for. limit: what the reference is to the number; one that is a bound is missed on one side only.
+    note: what differs from the system of the reference, or why it is missed. group: cases whose errors are summed up
+    together. counted: whether they are; a reference from a sick system is shown and no more.
     """
 
     suite: str
@@ -27,7 +27,7 @@ class Case:
     unit: str
     reference: float
     source: str
-    simulate: Callable[[], float | Mapping[str, float]]
+    simulate: Callable[[], float | Mapping[str | tuple[str, str], float]]
     tolerance: float | None = None
     run: str = ""
     slow: bool = False

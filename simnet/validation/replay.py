@@ -7,7 +7,7 @@ from simnet.sweep.workers import each
 from simnet.validation.cases import Case, Verdict
 
 Progress = Callable[[int, int, str], None]  # (runs so far, of how many, the latest)
-_Answer = tuple[float | Mapping[str, float] | None, str]  # what was simulated, or why it was not
+_Answer = tuple[float | Mapping | None, str]  # what was simulated, or why it was not
 
 
 def replay(cases: Iterable[Case], jobs: int | None = None, progress: Progress | None = None) -> list[Verdict]:
@@ -46,6 +46,6 @@ def _died(_: Case, reason: str) -> _Answer:
 def _verdict(case: Case, answer: _Answer) -> Verdict:
     simulated, failure = answer
     if isinstance(simulated, Mapping):
-        simulated = simulated.get(case.quantity)
+        simulated = simulated.get((case.case, case.quantity), simulated.get(case.quantity))
         failure = failure or ("" if simulated is not None else f"its run gave no '{case.quantity}'")
     return Verdict(case, simulated, failure)

@@ -3,70 +3,17 @@
 Times are those of a blocking collective, out of place; a table is a collective on a machine among a number of ranks.
 """
 
-from collections.abc import Mapping
-from functools import partial
+from simnet.validation.nccl.replaying import AIMS, LARGE, PEAK, SMALL, cases
 
-from simnet.run import run
-from simnet.units import SIZE
-from simnet.validation.cases import Case
-from simnet.validation.nccl.tables import Table, experiment, series, tables
-from simnet.validation.statistics import Aim
-from simnet.workload.collectives import KINDS
-
-LARGE, SMALL, PEAK = "1 MiB and above", "below 1 MiB", "peak bus bandwidth"
-AIMS = {LARGE: Aim(median=0.08, p90=0.25), SMALL: Aim(median=0.20, p90=0.45), PEAK: Aim(median=0.05)}
-"""What the errors of each group shall be at most."""
-
-_LARGE_FROM = SIZE.units["MiB"]
-_MICRO, _GIGA = 1e-6, 1e9
+__all__ = ["AIMS", "LARGE", "PEAK", "SMALL", "about", "cases"]
 
 
-def cases() -> list[Case]:
-    """A case per measured time, and one per table for its highest bus bandwidth."""
-    return [case for table in tables().values() for case in _cases(table)]
+def about() -> str:
+    """How many numbers the model has for all that."""
+    from simnet.validation.nccl.fitting import count  # which needs the whole library
 
-
-def _cases(table: Table) -> list[Case]:
-    shared = {
-        "suite": "nccl",
-        "case": table.name,
-        "source": series()[table.series].source,
-        "simulate": partial(replayed, table.name),
-        "run": f"nccl {table.name}",
-        "note": table.left_out,
-    }
-    times = [
-        Case(
-            **shared,
-            quantity=quantity(size),
-            unit="us",
-            reference=time / _MICRO,
-            group=LARGE if size >= _LARGE_FROM else SMALL,
-            counted=not table.left_out and not (row == 0 and table.first_left_out),
-        )
-        for row, (size, time) in enumerate(zip(table.sizes, table.times))
-    ]
-    peak = Case(
-        **shared, quantity=PEAK, unit="GB/s", reference=_peak(table, table.times), group=PEAK,
-        counted=not table.left_out,
-    )  # fmt: skip
-    return [*times, peak]
-
-
-def quantity(size: float) -> str:
-    """The name of the time for a message size [bytes]."""
-    return f"time of {SIZE.exact(size)}"
-
-
-def replayed(name: str) -> Mapping[str, float]:
-    """Simulate a table of that name: time [us] per size, and peak bus bandwidth [GB/s]."""
-    table = tables()[name]
-    finished = run(experiment(table))
-    times = [row["time_mean"] for row in finished.summary["collectives"]]
-    return {quantity(size): time / _MICRO for size, time in zip(table.sizes, times)} | {PEAK: _peak(table, times)}
-
-
-def _peak(table: Table, times) -> float:
-    """The highest bus bandwidth of any size [GB/s]."""
-    factor = KINDS[table.collective].bus_factor(table.ranks)
-    return max(size / time for size, time in zip(table.sizes, times)) * factor / _GIGA
+    return (
+        f"The model of the library has {count()} constants that are fitted to these tables, all at once. Each belongs "
+        "to a generation of GPUs, a protocol, a kind of link or a version of the library, none to a machine or table. "
+        "Suite nccl_unseen tells how they do on a machine that is in no table."
+    )

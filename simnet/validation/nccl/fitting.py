@@ -18,7 +18,7 @@ from simnet.topology.routing import Router
 from simnet.topology.topology import Topology
 from simnet.validation.nccl.tables import Table, experiment, series, tables
 from simnet.workload.collectives import Group
-from simnet.workload.collectives.library import Constants, Library
+from simnet.workload.collectives.library import CONSTANTS, Constants, Library
 from simnet.workload.task_graph import Operation
 
 # first guess and how much a factor of e away from it costs, in tables that are off by their aim
@@ -81,12 +81,12 @@ class Problem:
     @property
     def machine(self) -> str:
         """Name of the system on which it was measured, which several series may share."""
-        return series()[self.table.series].machine or self.table.series
+        return series()[self.table.series].system(self.table.series)
 
     def predicted(self, constants: Constants) -> np.ndarray:
         """Time of every size [s] of what the library would choose."""
         self.library.constants = constants  # plans and loads of links stay as they are
-        return np.min([np.broadcast_to(time, self.times.shape) for time, *_ in self._candidates()], axis=0)
+        return np.min([np.broadcast_to(time, self.sizes.shape) for time, *_ in self._candidates()], axis=0)
 
     def _candidates(self):
         return self.library.candidates(replace(self.operation, size=self.sizes))
@@ -121,7 +121,7 @@ def _problem(table: Table, built: dict[str, tuple[Topology, Router]]) -> Problem
     group = Group(tuple(devices), topology, router)
     rows = slice(int(table.first_left_out), None, 3 if len(table.sizes) > _MOST_SIZES else 1)
     sizes, times = np.array(table.sizes, np.float64)[rows], np.array(table.times)[rows]
-    return Problem(table, Library(group, group.library.constants), operation, sizes, times)
+    return Problem(table, Library(group, CONSTANTS), operation, sizes, times)
 
 
 # -- constants by name ----------------------------------------------------------------------------------------
@@ -140,6 +140,11 @@ def fitted(constants: Constants) -> dict[Key, float]:
 
     walk((), constants.model_dump())
     return found
+
+
+def count() -> int:
+    """How many constants are fitted."""
+    return len(fitted(CONSTANTS))
 
 
 def _guess(key: Key) -> tuple[float, float] | None:
@@ -211,9 +216,12 @@ def _moved(tables, constants: Constants, costs: np.ndarray, key: Key, step: floa
     return constants, False
 
 
-def fit_without(machine: str, sweeps: int = 12) -> list[tuple[str, np.ndarray]]:
-    """Predicted times [s] of the tables of a machine, by constants that are fitted to all others; (name, times)."""
+def fit_without(machine: str, sweeps: int = 12) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """What a fit to all other machines predicts of one: name, sizes [bytes] and times [s] of each of its tables."""
     every = problems()
     rest = [problem for problem in every if problem.machine != machine]
-    constants = fit(rest, untrained(rest[0].library.constants), sweeps)
-    return [(problem.table.name, problem.predicted(constants)) for problem in every if problem.machine == machine]
+    constants = fit(rest, untrained(CONSTANTS), sweeps)
+    left = [
+        replace(problem, sizes=np.array(problem.table.sizes, float)) for problem in every if problem.machine == machine
+    ]
+    return [(problem.table.name, problem.sizes, problem.predicted(constants)) for problem in left]

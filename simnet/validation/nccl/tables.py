@@ -31,6 +31,10 @@ class Series(Params):
     left_out: str = Field("", description="why its tables are in no statistics")
     left_out_ranks: tuple[int, ...] = Field((), description="numbers of ranks that this holds for; default all")
 
+    def system(self, name: str) -> str:
+        """The machine of the series of that name."""
+        return self.machine or name
+
 
 @dataclass(frozen=True)
 class Table:

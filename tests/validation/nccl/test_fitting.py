@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simnet.validation.nccl import fitting
+from simnet.validation.nccl import fitting, unseen
 from simnet.validation.nccl.fitting import fit, fitted, problems, untrained, with_value
+from simnet.validation.replay import replay
 
 NAMES = ("h100_aic all_reduce x8", "h100_aic all_gather x2", "h100_aic all_gather x4")
 LAUNCH, NVLINK = ("generations", "hopper", "launch"), ("generations", "hopper", "nvlink")
@@ -69,3 +70,22 @@ def test_predictions_are_what_the_library_chooses(three):
     constants = problem.library.constants
     chosen = [problem.library.choose(replace(problem.operation, size=size)).time for size in problem.sizes]
     assert problem.predicted(constants) == pytest.approx(np.array(chosen))
+
+
+def test_the_suite_of_unseen_machines_leaves_whole_machines_out(monkeypatch):
+    seen = []
+
+    def without(machine):
+        seen.append(machine)
+        return [("h100_2n all_reduce x16", np.array([16.0, 2.0**20]), np.array([1e-6, 2e-6]))]
+
+    monkeypatch.setattr(unseen, "fit_without", without)
+    cases = unseen.cases()
+    assert all(case.slow for case in cases)
+    assert {case.run for case in cases if case.case.startswith("h100_8n")} == {"nccl_unseen h100_cluster"}
+    assert not any(case.case.startswith(("lambda", "rtx5090")) for case in cases)
+    mine = [
+        case for case in cases if case.case == "h100_2n all_reduce x16" and case.quantity.endswith((" 16B", " 1MiB"))
+    ]
+    assert [verdict.simulated for verdict in replay(mine, jobs=1)] == pytest.approx([1.0, 2.0])
+    assert seen == ["h100_2n"]
