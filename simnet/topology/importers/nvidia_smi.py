@@ -78,27 +78,12 @@ def _distances(matrix: Matrix, notes: list[str]) -> dict[tuple[int, int], int]:
     for (i, j), word in matrix.words.items():
         if word in PCIE_WORDS:
             known[i, j] = known[j, i] = PCIE_WORDS.index(word)
-    everything = range(len(matrix.names))
-    for three in combinations(everything, 3):
-        sides = sorted(known.get(pair, -1) for pair in combinations(three, 2))
-        if sides[0] >= 0 and sides[1] != sides[2]:
-            a, b, c = (matrix.names[i] for i in three)
-            words = ", ".join(
-                f"{matrix.names[i]}-{matrix.names[j]} {matrix.words[i, j]}" for i, j in combinations(three, 2)
-            )
-            raise matrix.lines[three[2]].error(f"no PCIe tree has {a}, {b} and {c} at these distances: {words}")
+    _check_tree(matrix, known)
     guessed = False
     for i, j in (pair for pair in matrix.words if pair not in known):
-        exact = [max(known[i, k], known[j, k]) for k in everything if _both(known, i, j, k, equal=False)]
-        within = [known[i, k] for k in everything if _both(known, i, j, k, equal=True)]
-        same_node = not (matrix.numa[i] and matrix.numa[j]) or matrix.numa[i] == matrix.numa[j]
-        farthest = min([*within, _NODE if same_node else _SYS])
-        if exact and (min(exact) != max(exact) or min(within, default=_SYS) < exact[0]):
-            raise matrix.lines[j].error(
-                f"no PCIe tree has {matrix.names[i]} and {matrix.names[j]} where their distances to the others put them"
-            )
-        known[i, j] = known[j, i] = exact[0] if exact else farthest
-        guessed |= not exact
+        distance = _from_others(matrix, known, i, j)
+        guessed |= distance is None
+        known[i, j] = known[j, i] = _farthest(matrix, known, i, j) if distance is None else distance
     if guessed:
         notes.append(
             "Where the matrix names the NVLinks of two GPUs, it hides their distance over PCIe: taken as the farthest "
@@ -107,8 +92,38 @@ def _distances(matrix: Matrix, notes: list[str]) -> dict[tuple[int, int], int]:
     return known
 
 
-def _both(known: dict[tuple[int, int], int], i: int, j: int, k: int, equal: bool) -> bool:
-    return (i, k) in known and (j, k) in known and (known[i, k] == known[j, k]) == equal
+def _check_tree(matrix: Matrix, known: dict[tuple[int, int], int]) -> None:
+    """InputError where three devices are at distances that no tree has."""
+    for three in combinations(range(len(matrix.names)), 3):
+        pairs = list(combinations(three, 2))
+        sides = sorted(known.get(pair, -1) for pair in pairs)
+        if sides[0] >= 0 and sides[1] != sides[2]:
+            a, b, c = (matrix.names[i] for i in three)
+            words = ", ".join(f"{matrix.names[i]}-{matrix.names[j]} {matrix.words[i, j]}" for i, j in pairs)
+            raise matrix.lines[three[2]].error(f"no PCIe tree has {a}, {b} and {c} at these distances: {words}")
+
+
+def _from_others(matrix: Matrix, known: dict[tuple[int, int], int], i: int, j: int) -> int | None:
+    """The distance of two devices that those to others leave no choice for; None: they do. Raises InputError."""
+    exact = [max(known[i, k], known[j, k]) for k in _seen_by_both(matrix, known, i, j) if known[i, k] != known[j, k]]
+    if exact and (min(exact) != max(exact) or _farthest(matrix, known, i, j, _SYS) < exact[0]):
+        a, b = matrix.names[i], matrix.names[j]
+        raise matrix.lines[j].error(f"no PCIe tree has {a} and {b} where their distances to the others put them")
+    return exact[0] if exact else None
+
+
+def _farthest(matrix: Matrix, known: dict[tuple[int, int], int], i: int, j: int, most: int | None = None) -> int:
+    """The farthest that two devices can be apart, by what is as far from both, and within `most` or their NUMA node."""
+    if most is None:
+        apart = matrix.numa[i] and matrix.numa[j] and matrix.numa[i] != matrix.numa[j]
+        most = _SYS if apart else _NODE
+    within = [known[i, k] for k in _seen_by_both(matrix, known, i, j) if known[i, k] == known[j, k]]
+    return min([*within, most])
+
+
+def _seen_by_both(matrix: Matrix, known: dict[tuple[int, int], int], i: int, j: int) -> list[int]:
+    """Devices whose distances to both i and j are known."""
+    return [k for k in range(len(matrix.names)) if (i, k) in known and (j, k) in known]
 
 
 def _clusters(members: list[int], distances: dict[tuple[int, int], int], within: int) -> list[list[int]]:
