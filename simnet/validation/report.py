@@ -89,11 +89,14 @@ def _aim(most: float | None, value: float) -> str:
 
 
 def left_out(verdicts: Sequence[Verdict]) -> list[str]:
-    """A sentence for every case that is in no statistics as a whole, and one about single numbers."""
+    """A sentence for every reason why cases are in no statistics, and one about single numbers."""
     counted = {verdict.case.case for verdict in verdicts if verdict.case.counted}
-    whole = {verdict.case.case: verdict.case for verdict in verdicts if verdict.case.case not in counted}
+    whole: dict[str, dict[str, None]] = {}
+    for verdict in verdicts:
+        if verdict.case.case not in counted:
+            whole.setdefault(verdict.case.note, {})[verdict.case.case] = None
     single = [verdict for verdict in verdicts if not verdict.case.counted and verdict.case.case in counted]
-    sentences = [f"in no statistics: {name}: {case.note}" for name, case in whole.items()]
+    sentences = [f"in no statistics: {', '.join(names)}: {note}" for note, names in whole.items()]
     if single:
         names = ", ".join(f"{verdict.case.case} {verdict.case.quantity}" for verdict in single)
         sentences.append(f"in no statistics, as the first row is above twice the second: {names}")
@@ -109,13 +112,20 @@ _ABOUT = """\
 simulated / reference - 1. In medians and percentiles, of |error|, every case weighs the same, however many numbers it
 has. What is missed stands here as missed.
 
-```console
-$ simnet validate                                   every suite
-$ simnet validate nccl --json errors.json           every number of one as data
-$ simnet validate --plot pictures                   simulated against reference
-$ simnet validate --write docs/validation.md        this page
-$ simnet validate --measured nccl-tests.log --topology my_cluster.yaml
+```sh
+simnet validate                                   # every suite, without what takes long
+simnet validate nccl --json errors.json           # every number of a suite as data
+simnet validate --plot pictures                   # simulated against reference
+simnet validate --all --write docs/validation.md  # this page
 ```
+
+Your own measurements, the output of a program of nccl-tests, are compared with a topology of yours in the same way. The
+ranks sit on its first GPUs; collective and number of ranks come from the log, or from `--collective` and `--ranks`:
+
+```sh
+simnet validate --measured all_reduce.log --topology my_cluster.yaml
+```
+
 """
 
 
