@@ -64,6 +64,16 @@ def test_pauses_and_their_time():
     assert report.unused == []
 
 
+@pytest.mark.parametrize("xon", ["5120B", "4096B", "3072B"])
+@pytest.mark.parametrize("senders", [2, 3, 4])
+def test_headroom_is_enough_also_where_pause_and_resume_fall_on_one_instant(xon, senders):
+    # a packet leaves and another comes at the same picosecond: XON, then XOFF, which must not overtake it
+    ports = Ports(pfc=Pfc(xoff="5120B", xon=xon))
+    report, _, _ = incast(Policies(congestion_control={"kind": "none"}, packets=KIB, ports=ports), senders, 144_000)
+    assert report.ports["pauses"].sum() > 10
+    assert report.ports["dropped"].sum() == 0
+
+
 def test_drops_and_what_is_sent_again():
     ports = Ports(lossless=False, queue="10240B")
     report, _, links = incast(Policies(congestion_control={"kind": "none"}, packets=KIB, ports=ports))
