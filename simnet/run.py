@@ -22,7 +22,7 @@ from simnet.flow_graph import FlowGraph
 from simnet.hardware import GPUS
 from simnet.hardware.roofline import compute_time
 from simnet.metrics import summarize
-from simnet.network import network_model
+from simnet.network import Policies, network_model
 from simnet.network.model import NetworkModel, Progress
 from simnet.params import FileParams, Params, path_beside
 from simnet.reader import Source
@@ -117,7 +117,7 @@ def build(experiment: Experiment, source: Source | None = None, progress: Progre
     for number, (job, devices) in enumerate(zip(experiment.jobs, resolved.devices)):
         try:
             with _moderate():
-                lower_for = lowering.for_job(job.name, devices, policies.class_number(job.traffic_class))
+                lower_for = lowering.for_job(job, devices, policies)
                 plans.append(_plan(job, devices, topology, resolved.stragglers, lower_for))
         except InputError as error:
             # a workload's file names its own lines; what its parameters ask for is said where they stand
@@ -241,7 +241,7 @@ class _Lowering:
         self._groups: dict[tuple[int, ...], Group] = {}
         self._communicators: dict[tuple[str, str], int] = {}
 
-    def for_job(self, job: str, devices: list[int], traffic_class: int) -> Lower:
+    def for_job(self, job: Job, devices: list[int], policies: Policies) -> Lower:
         """The lower function of one job; rank r is devices[r]."""
         known: dict[Operation, Lowered] = {}
 
@@ -251,9 +251,10 @@ class _Lowering:
                 members = tuple(devices[rank] for rank in operation.ranks)
                 if members not in self._groups:
                     self._groups[members] = Group(members, self._topology, self._router)
-                communicator = (job, operation.communicator)
+                communicator = (job.name, operation.communicator)
                 number = self._communicators.setdefault(communicator, len(self._communicators))
                 group = self._groups[members]
+                traffic_class = policies.class_number(operation.traffic_class or job.traffic_class)
                 flows = replace(lower(operation, group), traffic_class=traffic_class)
                 self._check_joined(operation, np.array(members), flows)
                 choice = group.library.choose(operation) if by_library(operation) and group.members > 1 else None
@@ -305,7 +306,7 @@ def _gathered(simulation: Simulation, status: str, error: str) -> RunResult:
 
 def _empty_classes(experiment: Experiment) -> list[str]:
     empty = [name for name in experiment.network.classes if name not in experiment.policies.classes]
-    return [f"no job belongs to the traffic class '{name}'" for name in empty]
+    return [f"nothing belongs to the traffic class '{name}'" for name in empty]
 
 
 def _beaten_bounds(simulation: Simulation) -> list[str]:

@@ -13,6 +13,7 @@ from simnet.errors import InputError
 from simnet.experiment import PLACEMENTS, Change, Experiment, load, resolve, schema
 from simnet.network.model import LinkChange
 from simnet.reader import dump, validate, yaml_tree
+from simnet.run import build
 from simnet.topology.topology import Topology
 
 GPU = "{kind: single_switch, nodes: 4}"
@@ -130,6 +131,48 @@ def test_classes_of_other_models_have_their_load_balancing(tmp_path):
     load_and_resolve(write(tmp_path, text), two_servers())
     (line,) = problems(tmp_path, text.replace("congestion_control: {kind: eqds}", "load_balancing: {kind: reps}"))
     assert line.startswith("run.yaml:6: network.classes.storage.load_balancing.kind: 'reps' needs model: packet")
+
+
+def of_tasks(tmp_path, tasks: str) -> str:
+    """An experiment with a class `bulk`, of a workload file with these tasks."""
+    (tmp_path / "work.yaml").write_text(f"ranks: 2\ntasks:\n{tasks}")
+    return f"""\
+topology: {GPU}
+network:
+  model: packet
+  classes: {{bulk: {{congestion_control: {{kind: swift}}}}}}
+jobs:
+- workload: {{file: work.yaml}}
+"""
+
+
+def test_tasks_may_name_a_class_of_their_own(tmp_path):
+    text = of_tasks(
+        tmp_path,
+        "  - {name: first, transfer: {from: 0, to: 1, size: 100kB}}\n"
+        "  - {name: second, transfer: {from: 0, to: 1, size: 100kB}, traffic_class: bulk, after: [first]}\n",
+    )
+    experiment, source = load(write(tmp_path, text))
+    simulation = build(experiment, source)
+    (plan,) = (job.plan for job in simulation.replay.jobs)
+    assert [plan.lower(operation).flows.traffic_class for operation in plan.graph.operations] == [0, 1]
+    assert list(experiment.policies.classes) == ["bulk"]
+    of_job = text.replace("file: work.yaml}", "file: work.yaml}\n  traffic_class: bulk")
+    (plan,) = (job.plan for job in build(*load(write(tmp_path, of_job))).replay.jobs)
+    assert [plan.lower(operation).flows.traffic_class for operation in plan.graph.operations] == [1, 1]
+
+
+def test_an_unknown_class_of_a_task_is_told_at_its_line(tmp_path):
+    text = of_tasks(
+        tmp_path,
+        "  - {name: first, transfer: {from: 0, to: 1, size: 100kB}, traffic_class: bulk}\n"
+        "  - {name: second, transfer: {from: 0, to: 1, size: 100kB}, traffic_class: bulky}\n",
+    )
+    (line,) = problems(tmp_path, text, two_servers())
+    assert line.endswith("work.yaml:4: tasks.1.traffic_class: unknown 'bulky'; allowed: bulk; did you mean 'bulk'?")
+    text = of_tasks(tmp_path, "  - {name: first, compute: {duration: 1ms}, traffic_class: bulk}\n")
+    (line,) = problems(tmp_path, text, two_servers())
+    assert line.endswith("work.yaml:3: tasks.0.traffic_class: a kernel has no traffic")
 
 
 def test_policies_that_contradict_each_other_are_placed_with_what_else_is_wrong(tmp_path):

@@ -250,7 +250,7 @@ def test_in_one_class_the_checkpoint_pauses_training(command, tmp_path):
     assert training["time_mean"] > 1.3 * 6 * 2e6 * WIRE / 12.5e9
     assert run.summary["queues"]["pauses"] > 0
     assert run.summary["queues"]["dropped"] == 0  # with headroom, however pauses and resumes follow one another
-    assert "no job belongs to the traffic class 'storage'" in run.summary["notes"]
+    assert "nothing belongs to the traffic class 'storage'" in run.summary["notes"]
 
 
 def test_every_experiment_begins_with_a_comment_and_has_a_description():

@@ -134,8 +134,10 @@ class Experiment(Params):
 
     @property
     def policies(self) -> Policies:
-        """The network's, without the classes of traffic to which no job belongs."""
+        """The network's, without the classes of traffic that no job or task names. Raises InputError."""
         named = {job.traffic_class for job in self.jobs}
+        for job in self.jobs:
+            named.update(job.workload.traffic_classes if isinstance(job.workload, WorkloadFile) else ())
         used = {name: chosen for name, chosen in self.network.classes.items() if name in named}
         return self.network.model_copy(update={"classes": used})
 

@@ -66,7 +66,7 @@ def resolve(experiment: "Experiment", topology: Topology, source: Source | None 
     if not isinstance(experiment.output.queues, int):
         for i, ends in enumerate(experiment.output.queues):
             finder.links(ends, ("output", "queues", i))
-    if experiment.network.model == "packet":
+    if experiment.network.model == "packet" and not finder.elsewhere:
         for keys, sentence in experiment.policies.problems():
             finder.problem(("network", *keys), sentence)
     problems = [str((source or Source()).error(finder.problems))] if finder.problems else []
@@ -194,6 +194,11 @@ def _changes(changes: "tuple[Change, ...]", finder: _Finder) -> list[LinkChange]
 def _check_classes(experiment: "Experiment", finder: _Finder) -> None:
     known = experiment.network.classes
     for i, job in enumerate(experiment.jobs):
+        if isinstance(job.workload, WorkloadFile) and not finder.elsewhere:
+            try:
+                job.workload.check_traffic_classes(known)
+            except InputError as error:
+                finder.elsewhere.append(str(error))
         if job.traffic_class not in (None, *known):
             name = job.traffic_class
             allowed = f"allowed: {', '.join(known)}{nearest(name, known)}" if known else "network.classes has none"

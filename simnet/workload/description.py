@@ -78,6 +78,9 @@ class Task(Params):
     stream: row_name(dict.fromkeys(STREAMS)) | None = Field(
         None, description="where it queues; default compute for compute tasks, communication for others"
     )
+    traffic_class: str | None = Field(
+        None, description="one of the experiment's `network.classes`; default that of the job"
+    )
     after: tuple[str, ...] = Field((), description="names of tasks that must have ended")
 
     @model_validator(mode="after")
@@ -85,6 +88,8 @@ class Task(Params):
         given = [what for what in ("compute", "transfer", "collective") if getattr(self, what) is not None]
         if len(given) != 1:
             raise ValueError(f"needs one of compute, transfer, collective; got {' and '.join(given) or 'none'}")
+        if self.compute is not None and self.traffic_class is not None:
+            raise inside(("traffic_class",), "a kernel has no traffic")
         if self.rank is not None and self.ranks is not None:
             raise inside(("ranks",), "give rank or ranks, not both")
         if self.transfer is not None and (self.rank, self.ranks) != (None, None):

@@ -12,6 +12,7 @@ The other form has a `workload` with a `kind`, as an experiment has it, and runs
 Files that are not YAML are those of `importers`.
 """
 
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import accumulate
 
@@ -20,7 +21,8 @@ from pydantic import Field, NonNegativeInt
 from simnet import reader
 from simnet.errors import InputError
 from simnet.params import FileParams, nearest
-from simnet.reader import Location
+from simnet.reader import Location, Source
+from simnet.units import shown
 from simnet.workload.collectives import algorithm_of
 from simnet.workload.description import CollectiveTask, Task, WorkloadContent
 from simnet.workload.importers import IMPORTERS, Imported, format_of, htsim
@@ -49,9 +51,13 @@ class WorkloadFile(FileParams):
                 raise InputError(f"{self.file}: {option} is not for this kind of file")
         return None if name is None else IMPORTERS[name](self.file, **options)
 
-    @cached_property
+    @property
     def content(self) -> WorkloadContent:
         """What the file says. Raises InputError with all problems of the file."""
+        return self._loaded[0]
+
+    @cached_property
+    def _loaded(self) -> tuple[WorkloadContent, Source]:
         content, source = reader.load(self.file, WorkloadContent)
         problems = [
             (("tasks", i, *place), sentence)
@@ -60,7 +66,25 @@ class WorkloadFile(FileParams):
         ]
         if problems:
             raise source.error(problems)
-        return content
+        return content, source
+
+    @property
+    def traffic_classes(self) -> list[str]:
+        """Classes of traffic that tasks name, each once. Raises InputError."""
+        tasks = self.content.tasks if self.imported is None else ()
+        return list(dict.fromkeys(task.traffic_class for task in tasks if task.traffic_class is not None))
+
+    def check_traffic_classes(self, known: Iterable[str]) -> None:
+        """Raise InputError where tasks name other classes of traffic than those."""
+        names = list(known)
+        if strangers := set(self.traffic_classes) - set(names):
+            content, source = self._loaded
+            allowed = f"allowed: {', '.join(names)}" if names else "network.classes has none"
+            raise source.error(
+                (("tasks", i, "traffic_class"), f"unknown {shown(name)}; {allowed}{nearest(name, names)}")
+                for i, name in enumerate(task.traffic_class for task in content.tasks)
+                if name in strangers
+            )
 
     @property
     def ranks(self) -> int | None:
@@ -122,6 +146,7 @@ def _operation(task: Task, members: tuple[int, ...], ranks: int) -> Operation:
             algorithm_of("send_recv"),
             communicator="transfers",
             label=task.name,
+            traffic_class=task.traffic_class,
         )
     what = task.collective
     size = what.size
@@ -131,7 +156,8 @@ def _operation(task: Task, members: tuple[int, ...], ranks: int) -> Operation:
     return Operation(
         what.kind, size, members, algorithm_of(what.kind, what.algorithm),
         root=0 if what.root is None else members.index(what.root), matrix=what.matrix,
-        communicator="world" if everybody else ",".join(map(str, members)), label=task.name, **what.by_library,
+        communicator="world" if everybody else ",".join(map(str, members)), label=task.name,
+        traffic_class=task.traffic_class, **what.by_library,
     )  # fmt: skip
 
 

@@ -30,7 +30,8 @@ class Operation:
     numbers inside the operation. algorithm: a row of `collectives.ALGORITHMS`. root: member number of the
     root of a rooted kind. matrix [bytes]: for all_to_all_v, what member i sends to member j. traffic: for traffic, its
     flows. communicator: operations of one communicator share the connections of a pair of ranks. label: printed in
-    tables. launch [s]: from the arrival of its last member to its start. A transfer is a send_recv of two ranks.
+    tables. traffic_class: name of the class that its traffic belongs to; None: that of the job. launch [s]: from the
+    arrival of its last member to its start. A transfer is a send_recv of two ranks.
     protocol, channels, library: how a communication library is to do it, and which version of it (see
     `collectives.library`); None leaves the choice to it.
     """
@@ -43,6 +44,7 @@ class Operation:
     matrix: tuple[tuple[float, ...], ...] | None = None
     communicator: str = "world"
     label: str = ""
+    traffic_class: str | None = None
     traffic: Traffic | None = None
     launch: float = 0.0
     protocol: str | None = None
