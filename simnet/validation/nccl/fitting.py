@@ -83,13 +83,16 @@ class Problem:
         """Name of the system on which it was measured, which several series may share."""
         return series()[self.table.series].system(self.table.series)
 
-    def predicted(self, constants: Constants) -> np.ndarray:
-        """Time of every size [s] of what the library would choose."""
+    def predicted(self, constants: Constants, sizes: np.ndarray | None = None) -> np.ndarray:
+        """Times [s] of what the library would choose, of its own or of other sizes."""
+        sizes = self.sizes if sizes is None else sizes
         self.library.constants = constants  # plans and loads of links stay as they are
-        return np.min([np.broadcast_to(time, self.sizes.shape) for time, *_ in self._candidates()], axis=0)
+        candidates = self.library.candidates(replace(self.operation, size=sizes))
+        return np.min([np.broadcast_to(time, sizes.shape) for time, *_ in candidates], axis=0)
 
-    def _candidates(self):
-        return self.library.candidates(replace(self.operation, size=self.sizes))
+    def predicted_all(self, constants: Constants) -> np.ndarray:
+        """Times [s] of all sizes of the table."""
+        return self.predicted(constants, np.array(self.table.sizes, np.float64))
 
     def cost(self, constants: Constants) -> float:
         """What its errors cost, about 1 for each group that is off by its aim."""
@@ -216,12 +219,9 @@ def _moved(tables, constants: Constants, costs: np.ndarray, key: Key, step: floa
     return constants, False
 
 
-def fit_without(machine: str, sweeps: int = 12) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    """What a fit to all other machines predicts of one: name, sizes [bytes] and times [s] of each of its tables."""
+def fit_without(machine: str, sweeps: int = 12) -> dict[str, np.ndarray]:
+    """What a fit to all other machines predicts of one: times [s] of all sizes, by the names of its tables."""
     every = problems()
     rest = [problem for problem in every if problem.machine != machine]
     constants = fit(rest, untrained(CONSTANTS), sweeps)
-    left = [
-        replace(problem, sizes=np.array(problem.table.sizes, float)) for problem in every if problem.machine == machine
-    ]
-    return [(problem.table.name, problem.sizes, problem.predicted(constants)) for problem in left]
+    return {p.table.name: p.predicted_all(constants) for p in every if p.machine == machine}

@@ -1,6 +1,6 @@
 """The measured tables as cases: each simulated as one experiment, all sizes back to back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from simnet.run import run
@@ -59,14 +59,18 @@ def quantity(size: float) -> str:
 
 
 def replayed(name: str) -> Mapping[str, float]:
-    """Simulate a table of that name: time [us] per size, and peak bus bandwidth [GB/s]."""
+    """Simulate a table of that name: its `figures`."""
     table = tables()[name]
     finished = run(experiment(table))
-    times = [row["time_mean"] for row in finished.summary["collectives"]]
+    return figures(table, [row["time_mean"] for row in finished.summary["collectives"]])
+
+
+def figures(table: Table, times: Sequence[float]) -> Mapping[str, float]:
+    """What times [s] of all sizes of a table come to: time [us] per size, and peak bus bandwidth [GB/s]."""
     return {quantity(size): time / MICRO for size, time in zip(table.sizes, times)} | {PEAK: _peak(table, times)}
 
 
-def _peak(table: Table, times) -> float:
+def _peak(table: Table, times: Sequence[float]) -> float:
     """The highest bus bandwidth of any size [GB/s]."""
     factor = KINDS[table.collective].bus_factor(table.ranks)
     return max(size / time for size, time in zip(table.sizes, times)) * factor / _GIGA

@@ -37,7 +37,7 @@ def _machine(case: Case) -> str:
 def predicted(machine: str) -> Mapping[tuple[str, str], float]:
     """Times [us] of all tables of a machine, by (case, quantity)."""
     return {
-        (name, replaying.quantity(size)): time / replaying.MICRO
-        for name, sizes, times in fit_without(machine)
-        for size, time in zip(sizes, times)
+        (name, quantity): number
+        for name, times in fit_without(machine).items()
+        for quantity, number in replaying.figures(tables()[name], times).items()
     }

@@ -7,6 +7,7 @@ import pytest
 
 from simnet.validation.nccl import fitting, unseen
 from simnet.validation.nccl.fitting import fit, fitted, problems, untrained, with_value
+from simnet.validation.nccl.tables import tables
 from simnet.validation.replay import replay
 
 NAMES = ("h100_aic all_reduce x8", "h100_aic all_gather x2", "h100_aic all_gather x4")
@@ -77,7 +78,8 @@ def test_the_suite_of_unseen_machines_leaves_whole_machines_out(monkeypatch):
 
     def without(machine):
         seen.append(machine)
-        return [("h100_2n all_reduce x16", np.array([16.0, 2.0**20]), np.array([1e-6, 2e-6]))]
+        sizes = np.array(tables()["h100_2n all_reduce x16"].sizes)
+        return {"h100_2n all_reduce x16": sizes * 1e-9}
 
     monkeypatch.setattr(unseen, "fit_without", without)
     cases = unseen.cases()
@@ -87,5 +89,5 @@ def test_the_suite_of_unseen_machines_leaves_whole_machines_out(monkeypatch):
     mine = [
         case for case in cases if case.case == "h100_2n all_reduce x16" and case.quantity.endswith((" 16B", " 1MiB"))
     ]
-    assert [verdict.simulated for verdict in replay(mine, jobs=1)] == pytest.approx([1.0, 2.0])
+    assert [verdict.simulated for verdict in replay(mine, jobs=1)] == pytest.approx([0.016, 2**20 * 1e-3])
     assert seen == ["h100_2n"]
