@@ -13,6 +13,7 @@ from simnet.units import RATE
 _TIER, _RING = 1.5, 7.5  # height of a tier, of a ring [inches]
 _MOST_NAMED, _MOST_UPRIGHT = 12, 40  # boxes of a tier with room for their names, and for upright ones
 _MOST_LABELLED = 16  # bundles of cables that have room for what they are
+_MOST_IN_RING = 100  # switches in a ring that have room for their names
 _MANY = 100  # bundles, from which on each is drawn thinner
 _MARGIN = 0.17  # of the width, left for what a tier is
 _CHARACTER = 0.068  # width of a letter of a name [inches]
@@ -22,19 +23,13 @@ _PLURALS = {"switch": "switches", "nvswitch": "NVSwitches", "gpu": "GPUs", "cpu"
 
 def height(seen: Overview) -> float:
     """Height [inches] of the picture."""
-    return _RING if _is_ring(seen) else _TIER * len({item.tier for item in seen.boxes})
+    return _RING if seen.ring else _TIER * len({item.tier for item in seen.boxes})
 
 
 def draw(axes: Axes, seen: Overview) -> None:
     """Draw boxes and cables: in a ring where the switches of one tier are joined among themselves, else in tiers."""
     axes.set_axis_off()
-    (_draw_ring if _is_ring(seen) else _draw_tiers)(axes, seen)
-
-
-def _is_ring(seen: Overview) -> bool:
-    switches = [i for i, item in enumerate(seen.boxes) if item.tier > 0]
-    peers = sum(seen.boxes[k.a].tier == seen.boxes[k.b].tier > 0 and k.a != k.b for k in seen.bundles)
-    return len(switches) > 2 and len({seen.boxes[i].tier for i in switches}) == 1 and peers > 1
+    (_draw_ring if seen.ring else _draw_tiers)(axes, seen)
 
 
 # -- tiers ------------------------------------------------------------------------------------------------
@@ -45,16 +40,20 @@ def _draw_tiers(axes: Axes, seen: Overview) -> None:
     rows = {tier: row for row, tier in enumerate(sorted(crowd))}
     axes.set_xlim(-_MARGIN, 1)
     axes.set_ylim(-0.5, len(rows) - 0.5)
-    for bundle in sorted(seen.bundles, key=lambda k: k.cables * k.rate):
-        ends = sorted(((places[i], rows[seen.boxes[i].tier]) for i in (bundle.a, bundle.b)), key=lambda end: end[1])
-        _cables(axes, bundle, *ends, len(seen.bundles))
+    pairs: dict[tuple[int, int], list[Bundle]] = defaultdict(list)
+    for bundle in seen.bundles:
+        pairs[bundle.a, bundle.b].append(bundle)
+    for pair, bundles in pairs.items():
+        ends = sorted(((places[i], rows[seen.boxes[i].tier]) for i in pair), key=lambda end: end[1])
+        _cables(axes, bundles, *ends, len(pairs))
     for x, item in zip(places, seen.boxes):
         width = min(0.13, 0.84 / crowd[item.tier])
         box(axes, x, rows[item.tier], width, 2 * _HALF, FILLS.get(item.kind, GRID))
         text, upright = _label(item, width, crowd[item.tier])
         axes.text(
-            x, rows[item.tier], text, ha="center", va="center", fontsize=7, color=INK, zorder=4, rotation=90 * upright
-        )
+            x, rows[item.tier], text, ha="center", va="center", fontsize=6 if upright else 7, color=INK, zorder=4,
+            rotation=90 * upright,
+        )  # fmt: skip
     for tier, row in rows.items():
         axes.text(-_MARGIN, row, _tier(seen, tier), ha="left", va="center", color=MUTED, linespacing=1.4)
 
@@ -77,43 +76,41 @@ def _places(seen: Overview) -> list[float]:
     return [places[i] for i in range(len(seen.boxes))]
 
 
-def _cables(axes: Axes, bundle: Bundle, low: tuple[float, int], high: tuple[float, int], bundles: int) -> None:
-    style = _style(bundle, bundles)
-    text = f"{bundle.cables:,} × {RATE.format(bundle.rate)}"
-    if bundle.a == bundle.b:
-        axes.text(
-            low[0],
-            low[1] + 1.3 * _HALF,
-            f"{text} among them",
-            ha="center",
-            va="bottom",
-            color=style["color"],
-            fontsize=7,
-        )
+def _cables(axes: Axes, bundles: list[Bundle], low: tuple[float, int], high: tuple[float, int], pairs: int) -> None:
+    """What joins two boxes, or the members of one."""
+    style, text = _style(bundles, pairs), _cables_text(bundles)
+    if low == high:
+        place = low[0], low[1] + 1.3 * _HALF
+        axes.text(*place, f"{text} among them", ha="center", va="bottom", color=style["color"], fontsize=7)
     elif low[1] == high[1]:
         arc(axes, (low[0], high[0]), low[1] + _HALF, 0.05 + 0.25 * abs(high[0] - low[0]), **style)
     else:
         axes.plot((low[0], high[0]), (low[1] + _HALF, high[1] - _HALF), **style)
-        if bundles <= _MOST_LABELLED:
+        if pairs <= _MOST_LABELLED:
             white = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
             x, y = (low[0] + high[0]) / 2, (low[1] + high[1]) / 2
             axes.text(x, y, text, ha="center", va="center", fontsize=7, bbox=white, zorder=2)
 
 
-def _style(bundle: Bundle, bundles: int) -> dict:
-    width = float(min(0.5 + 0.5 * np.log2(1 + bundle.cables), 6))
+def _cables_text(bundles: list[Bundle]) -> str:
+    count, rates = sum(k.cables for k in bundles), [RATE.format(rate) for rate in sorted({k.rate for k in bundles})]
+    return f"{count:,} × {rates[0]}" + (f" to {rates[-1]}" if len(rates) > 1 else "")
+
+
+def _style(bundles: list[Bundle], pairs: int) -> dict:
+    width = float(min(0.5 + 0.5 * np.log2(1 + sum(k.cables for k in bundles)), 6))
     return {
-        "color": LINK_COLORS[bundle.kind], "linewidth": width, "alpha": 0.8 if bundles < _MANY else 0.35, "zorder": 1
+        "color": LINK_COLORS[bundles[0].kind], "linewidth": width, "alpha": 0.8 if pairs < _MANY else 0.35, "zorder": 1
     }  # fmt: skip
 
 
 def _label(item: Box, width: float, crowd: int) -> tuple[str, bool]:
     """What fits into a box, and whether upright: its name where there is room, else how many it stands for."""
-    letters = max(4, int(width / (1 + _MARGIN) * WIDTH / _CHARACTER))
+    letters = int(width / (1 + _MARGIN) * WIDTH / _CHARACTER)
     if crowd > _MOST_NAMED and item.count > 1:
         return f"{item.count:,}", False
     if crowd > _MOST_NAMED and len(item.names[0]) > letters:
-        return (shortened(item.names[0], 7), True) if crowd <= _MOST_UPRIGHT else ("", False)
+        return (shortened(item.names[0], 9), True) if crowd <= _MOST_UPRIGHT else ("", False)
     name = shortened(item.names[0], letters)
     return (name if item.count == 1 else f"{name}\nand {item.count - 1:,} more"), False
 
@@ -142,14 +139,16 @@ def _draw_ring(axes: Axes, seen: Overview) -> None:
     for k in seen.bundles:
         if k.a in angles and k.b in angles:
             ends = np.array([(np.cos(angles[i]), np.sin(angles[i])) for i in (k.a, k.b)])
-            axes.plot(ends[:, 0], ends[:, 1], **_style(k, len(seen.bundles)))
+            axes.plot(ends[:, 0], ends[:, 1], **_style([k], len(seen.bundles)))
         elif k.a in angles or k.b in angles:
             switch, other = (k.a, k.b) if k.a in angles else (k.b, k.a)
             hosts[switch] += seen.boxes[other].count
-    size = float(np.clip(900 / len(switches), 12, 160))
+    size = float(np.clip(900 / len(switches), 6, 160))
     for i, angle in angles.items():
         x, y = np.cos(angle), np.sin(angle)
         axes.scatter([x], [y], s=size, color=FILLS["switch"], edgecolor=MUTED, linewidth=0.7, zorder=3)
+        if len(switches) > _MOST_IN_RING:
+            continue
         turn = np.degrees(angle) % 360
         back = 90 < turn < 270
         with_hosts = f" ({hosts[i]:,})" if hosts[i] else ""
@@ -162,9 +161,9 @@ def _draw_ring(axes: Axes, seen: Overview) -> None:
     axes.set_ylim(-1.45, 1.45)
     tiers = sorted({item.tier for item in seen.boxes}, reverse=True)
     text = "\n\n".join(_tier(seen, tier) for tier in tiers)
-    if hosts:
+    if hosts and len(switches) <= _MOST_IN_RING:
         text += "\n(their number behind each switch)"
-    axes.text(0, 0.5, text, transform=axes.transAxes, ha="left", va="center", color=MUTED, linespacing=1.4)
+    axes.text(0, 1, text, transform=axes.transAxes, ha="left", va="top", color=MUTED, linespacing=1.4)
 
 
 def _ring_name(item: Box) -> str:

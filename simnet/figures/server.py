@@ -11,7 +11,14 @@ from simnet.figures.style import INK, MUTED, shortened
 from simnet.topology import Topology
 from simnet.topology.topology import FABRIC_KINDS, Link
 
-LINK_COLORS = {"ib": "#0072B2", "ethernet": "#56B4E9", "nvlink": "#009E73", "pcie": "#E69F00", "memory": "#999999"}
+LINK_COLORS = {
+    "ib": "#0072B2",
+    "ethernet": "#56B4E9",
+    "efa": "#CC79A7",
+    "nvlink": "#009E73",
+    "pcie": "#E69F00",
+    "memory": "#999999",
+}
 FILLS = {
     "gpu": "#F3E3C8", "nic": "#D6E4F0", "pcie_switch": "#E3E3E3", "cpu": "#D3CDE3", "memory": "#F0EDF7",
     "nvswitch": "#CFE8DF", "switch": "#D6E4F0", "server": "#F3E3C8",

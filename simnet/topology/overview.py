@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from simnet.topology.topology import Topology
 
 MOST_BOXES = 64  # of one tier
+MOST_IN_RING = 400  # where the switches of the only tier are joined among themselves
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,17 @@ class Overview:
     bundles: list[Bundle]
 
     @property
+    def ring(self) -> bool:
+        """There is one tier of switches, and they are joined among themselves."""
+        tiers = [box.tier for box in self.boxes]
+        peers = sum(tiers[k.a] == tiers[k.b] > 0 and k.a != k.b for k in self.bundles)
+        return tiers.count(1) > 2 and max(tiers) == 1 and peers > 1
+
+    @property
     def crowded(self) -> bool:
         """Some tier has more boxes than can be seen."""
-        return max(Counter(box.tier for box in self.boxes).values(), default=0) > MOST_BOXES
+        most = MOST_IN_RING if self.ring else MOST_BOXES
+        return max(Counter(box.tier for box in self.boxes).values(), default=0) > most
 
 
 def overview(topology: Topology) -> Overview:
