@@ -124,8 +124,9 @@ def _type(key: dict[str, Any]) -> str:
     if "const" in key:
         return f"`{key['const']}`"
     if "oneOf" in key:
-        file = any("File" in choice.get("$ref", "") for choice in key["oneOf"])
-        return "a mapping with a `kind`" + " or a `file`" * file
+        named = [choice.get("$ref", "").endswith("File") for choice in key["oneOf"]]
+        kinds = len(named) - sum(named) > 1
+        return "a mapping" + " with a `kind`" * kinds + " or a `file`" * any(named)
     if "anyOf" in key:
         return " or ".join(dict.fromkeys(_type(choice) for choice in key["anyOf"] if choice.get("type") != "null"))
     if key.get("type") == "array":

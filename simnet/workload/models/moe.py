@@ -8,7 +8,7 @@ from simnet.errors import InputError
 from simnet.params import Params, row_name, tagged
 from simnet.units import SIZE, ComputeRate, Time
 from simnet.workload.models.precision import ELEMENT_SIZE, Precision
-from simnet.workload.moe.calibration import Calibration
+from simnet.workload.moe.calibration import CalibrationOrFile
 from simnet.workload.moe.layer import Layer
 from simnet.workload.moe.routing import ROUTINGS
 from simnet.workload.moe.schedules import SCHEDULES, check
@@ -47,8 +47,8 @@ class MoeParams(Params):
     gemm_rate: ComputeRate | None = Field(
         None, description="rate at which experts compute, whatever the GPU; default its roofline"
     )
-    calibration: Calibration | None = Field(
-        None, description="alpha-beta pairs of the cluster, by which parm_auto chooses (simnet calibrate)"
+    calibration: CalibrationOrFile | None = Field(
+        None, description="alpha-beta pairs of the cluster (simnet calibrate), by which parm_auto chooses"
     )
 
     def layer_of(self, ranks: int, sequence: int, hidden: int, expert_hidden: int, gated: bool) -> Layer:
@@ -71,7 +71,7 @@ class MoeParams(Params):
             gemm_rate=self.gemm_rate,
             launch=self.launch,
             chunks=self.chunks,
-            calibration=self.calibration,
+            calibration=None if self.calibration is None else self.calibration.pairs,
         )
         check(self.schedule, layer)
         return layer

@@ -1,9 +1,13 @@
 """Alpha-beta pairs of the collectives of an MoE layer on one cluster, by which parm_auto chooses its schedule."""
 
-from pydantic import Field, PositiveInt
+from functools import cached_property
+from typing import Annotated, Any
 
+from pydantic import Discriminator, Field, PositiveInt, Tag
+
+from simnet import reader
 from simnet.errors import InputError
-from simnet.params import Params
+from simnet.params import KIND_TAG, FileParams, Params
 from simnet.units import Rate, Time
 
 
@@ -32,6 +36,11 @@ class Calibration(Params):
     saa: dict[PositiveInt, dict[PositiveInt, AlphaBeta]] = Field(
         {}, description="all-to-all with simultaneous all-gather, by model_parallel, then by expert_sharding"
     )
+
+    @property
+    def pairs(self) -> "Calibration":
+        """Itself: what a file has, too."""
+        return self
 
     def fused_time(self, size: float) -> float:
         """Seconds of the all-to-all among all ranks."""
@@ -62,3 +71,30 @@ class Calibration(Params):
         if pair is None:
             raise InputError(f"calibration: has no {name}; measure it with 'simnet calibrate'")
         return pair
+
+
+class _Content(Params):
+    """What `simnet calibrate` writes."""
+
+    calibration: Calibration
+
+
+class CalibrationFile(FileParams):
+    """A calibration in a file of its own, as `simnet calibrate --out` writes it."""
+
+    @cached_property
+    def pairs(self) -> Calibration:
+        """What the file has. Raises InputError with all its problems."""
+        return reader.load(self.file, _Content)[0].calibration
+
+
+def _form(value: Any) -> str:
+    is_file = isinstance(value, CalibrationFile) or (isinstance(value, dict) and "file" in value)
+    return KIND_TAG + ("file" if is_file else "pairs")
+
+
+CalibrationOrFile = Annotated[
+    Annotated[Calibration, Tag(KIND_TAG + "pairs")] | Annotated[CalibrationFile, Tag(KIND_TAG + "file")],
+    Discriminator(_form),
+]
+"""The pairs, or `{file: ...}` that has them."""

@@ -107,3 +107,23 @@ def test_it_finds_what_the_simulation_finds(limit):
         choice = parm_auto.choose(MoeLayer(calibration=pairs, **workload).layer(8))
         times = {schedule: measured(schedule, hidden, factor)[0] for schedule in ("parm_s1", "parm_s2")}
         assert times[choice] <= 1.03 * min(times.values()), (hidden, factor)
+
+
+def test_pairs_may_stand_in_a_file(tmp_path):
+    pairs = "fused_all_to_all: {alpha: 1ms, rate: 8.192GB/s}\n  all_gather: {2: {alpha: 1ms, rate: 4.096GB/s}}\n"
+    (tmp_path / "pairs.yaml").write_text(
+        f"calibration:\n  {pairs}  saa: {{2: {{2: {{alpha: 2.9ms, rate: 8.192GB/s}}}}}}\n"
+    )
+    layer = ", ".join(f"{key}: {value}" for key, value in LAYER.items())
+    path = tmp_path / "experiment.yaml"
+    text = "topology: {kind: pcie_server}\njobs:\n  - workload: {kind: moe_layer, schedule: parm_auto, %s, %s}\n"
+    path.write_text(text % (layer, "calibration: {file: pairs.yaml}"))
+    run = simnet.run(path)
+    assert any(note.startswith("parm_auto chose parm_s2") for note in run.summary["notes"])
+    assert list(run.experiment["provenance"]["inputs"]) == ["pairs.yaml"]
+    (tmp_path / "pairs.yaml").write_text(f"calibration:\n  {pairs}  sa: {{}}\n")
+    with pytest.raises(InputError, match=r"pairs\.yaml:4: calibration\.sa: unknown key; .* did you mean 'saa'\?"):
+        simnet.run(path)
+    path.write_text(text % (layer, "calibration: {all_gather: {2: {alpha: 1ms}}}"))
+    with pytest.raises(InputError, match=r"jobs\.0\.workload\.calibration\.all_gather\.2\.rate: missing key"):
+        simnet.run(path)
