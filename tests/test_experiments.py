@@ -193,7 +193,7 @@ def packet_classes(run):
     assert run.summary["queues"]["pauses"] == run.summary["queues"]["dropped"] == 0
     told = run.summary["network"]
     assert (told["congestion_control"], told["storage.congestion_control"]) == ("dcqcn", "swift")
-    assert told["storage.load_balancing"] == "reps"
+    assert told["storage.load_balancing"] == "spray"
 
 
 EXPECTED = [

@@ -98,15 +98,15 @@ class PortSettings:
     def contradictions(self, control: Control) -> Iterator[str]:
         """What a control needs of ports otherwise than one before it, in words."""
         before = self.controls[: self.controls.index(control)]
-        full = "ports.pfc, ports.credits or ports.lossless"
-        for needs_of, keys in ((self._marking_needed, "ports.ecn"), (self._full_queues_needed, full)):
+        full = "pfc, credits or lossless of network.ports"
+        for needs_of, keys in ((self._marking_needed, "network.ports.ecn"), (self._full_queues_needed, full)):
             needs, others = needs_of(control), {needs_of(other): other for other in reversed(before)}
             others.pop(None, None)
             if needs and others and needs not in others:
                 words, other = others.popitem()
                 yield (
                     f"'{controls.name_of(control)}' brings {needs}, '{controls.name_of(other)}' {words}, "
-                    f"and all classes share the ports; say in network's {keys} what holds"
+                    f"and all classes share the ports; set {keys}"
                 )
 
     def _marking_needed(self, control: Control) -> str | None:

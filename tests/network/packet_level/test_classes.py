@@ -207,7 +207,7 @@ def test_what_the_networks_control_does_not_bring_comes_with_a_class():
 @pytest.mark.parametrize(
     ("own", "other", "sentence"),
     [
-        ("dctcp", "dcqcn", "'dcqcn' brings marking .* 'dctcp' marking .* network's ports.ecn"),
+        ("dctcp", "dcqcn", "'dcqcn' brings marking .* 'dctcp' marking .* set network.ports.ecn"),
         ("dcqcn", "nscc", "'nscc' brings trimming, 'dcqcn' pauses"),
         ("eqds", "none", "'none' brings pauses, 'eqds' trimming"),
         ("none", "ib_cca", "'ib_cca' brings credits, 'none' pauses"),
