@@ -33,7 +33,7 @@ class Operation:
     tables. traffic_class: name of the class that its traffic belongs to; None: that of the job. launch [s]: from the
     arrival of its last member to its start. A transfer is a send_recv of two ranks.
     protocol, channels, library: how a communication library is to do it, and which version of it (see
-    `collectives.library`); None leaves the choice to it.
+    `collectives.library`); None leaves the choice to it. threads: GPUs that one host thread launches its kernels on.
     """
 
     kind: str

@@ -23,7 +23,7 @@ def all_reduce(group: Group, operation: Operation) -> FlowGraph:
 def stages(group: Group, operation: Operation) -> Pipeline:
     """The edges of all stages."""
     pipeline = Pipeline(group.members)
-    owners = group.owners()
+    owners = np.array(group.heads()).T
     servers, rails = owners.shape
     shard = operation.size / rails
     summed = [pipeline.edges(rail, np.roll(rail, -1), shard, channel) for channel, rail in enumerate(owners.T)]

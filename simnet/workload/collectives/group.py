@@ -78,6 +78,10 @@ class Group:
         """Number of NICs that every server has nearest to its members, at least 1."""
         return max(1, min(rings.nics_of(self, members) for members in self.by_server))
 
+    def heads(self) -> list[list[int]]:
+        """Member of every server that stands for it on each channel between servers (see `rings.heads`)."""
+        return rings.heads(self)
+
     def behind_nvswitches(self) -> bool:
         """True if members of a server reach one another through NVSwitches, in every server."""
         return all(self._through_nvswitch(a, b) for members in self.by_server for a, b in zip(members, members[1:]))

@@ -1,9 +1,9 @@
 """NVSwitches add up and copy (NVLink SHARP): every GPU sends its data once and gets the sum once.
 
 The switch reads from all GPUs what it adds up and writes to all of them what it copies, so a link carries S bytes each
-way, whatever the number of ranks: n b in alpha-beta terms, and a bus bandwidth above the rate of a link. One flow of S
-bytes from each rank to the next loads every link in just that way. all_gather and reduce_scatter leave out the half
-that they have no need of, but the slower direction still carries (n - 1) / n S.
+way, whatever the number of ranks: n b in alpha-beta terms, and a bus bandwidth above the rate of a link. Flows from
+each rank to the next load every link in just that way, half of them for reading what is added up, half for writing it.
+all_gather and reduce_scatter leave out the half that they have no need of; the slower direction carries (n - 1) / n S.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from simnet.workload.task_graph import Operation
 
 
 def all_reduce(group: Group, operation: Operation) -> FlowGraph:
-    """Every rank sends S bytes and gets S bytes, in one step."""
+    """Every rank sends S bytes and gets S bytes, in two steps."""
     return stages(group, operation).build()
 
 
@@ -31,11 +31,15 @@ def reduce_scatter(group: Group, operation: Operation) -> FlowGraph:
 
 
 def stages(group: Group, operation: Operation) -> Pipeline:
-    """One edge from every rank to the next. Raises InputError where no NVSwitch joins all ranks."""
+    """An edge from every rank to the next, for all_reduce two. Raises InputError where no NVSwitch joins all ranks."""
     if not group.behind_nvswitches() or len(group.by_server) > 1:
         raise InputError("nvls: needs ranks of one server that NVSwitches join")
-    n = group.members
-    size = operation.size * (1 if operation.kind == "all_reduce" else (n - 1) / n)
-    pipeline = Pipeline(n)
-    pipeline.edges(np.arange(n), (np.arange(n) + 1) % n, size)
+    n, pipeline = group.members, Pipeline(group.members)
+    ranks, following = np.arange(n), (np.arange(n) + 1) % n
+    if operation.kind != "all_reduce":
+        pipeline.edges(ranks, following, operation.size * (n - 1) / n)
+        return pipeline
+    added_up = pipeline.edges(ranks, following, operation.size / 2)
+    copied = pipeline.edges(ranks, following, operation.size / 2)
+    pipeline.wait(copied[:, None], added_up[None, :])
     return pipeline

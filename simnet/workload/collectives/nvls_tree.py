@@ -26,14 +26,14 @@ def stages(group: Group, operation: Operation) -> Pipeline:
     if len(group.by_server) < 2 or not group.behind_nvswitches():
         raise InputError("nvls_tree: needs ranks of several servers, joined by NVSwitches inside each")
     pipeline = Pipeline(group.members)
-    heads = group.owners()
+    heads = np.array(group.heads())
     reduced = in_switches(pipeline, group, operation.size)
-    copied = in_switches(pipeline, group, operation.size / heads.shape[1])
-    for channel, rail in enumerate(heads.T):
+    copied = in_switches(pipeline, group, operation.size / len(heads))
+    for channel, rail in enumerate(heads):
         for between in double_tree(list(range(len(rail)))):
             parent = np.full(group.members, trees.OUTSIDE)
             parent[rail] = np.where(between >= 0, rail[between], trees.ROOT)
-            size = operation.size / (2 * len(heads.T))
+            size = operation.size / (2 * len(heads))
             up, down = up_and_down(pipeline, parent, size, channel)
             _join(pipeline, group, rail, parent, up, down, reduced, copied)
     return pipeline

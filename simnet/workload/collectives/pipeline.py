@@ -58,23 +58,3 @@ class Pipeline:
             np.concatenate(befores), np.concatenate(afters),
             channel=channel,
         )  # fmt: skip
-
-    def delayed(self, pieces: int, delay: np.ndarray, rate_cap: np.ndarray) -> FlowGraph:
-        """The same where an edge passes on the first piece `delay` [s] after it has come, at `rate_cap` [bytes/s].
-
-        A flow from the sender to itself stands for the delay, so that it does not hold up what follows.
-        """
-        graph = self.build(pieces)
-        edges = np.arange(graph.connections, dtype=np.int32)
-        before, after = graph.dependencies()
-        leads = np.where(after < len(edges), after + graph.flows, after)  # first pieces wait for the delay instead
-        own = graph.source
-        return flow_graph(
-            self.ranks, np.concatenate([own, own]), np.concatenate([graph.destination, own]),
-            np.concatenate([graph.connection, edges + len(edges)]),
-            np.concatenate([graph.size, np.zeros(len(edges))]),
-            np.concatenate([before, edges + graph.flows]), np.concatenate([leads, edges]),
-            channel=np.concatenate([graph.channel, np.zeros(len(edges), np.int32)]),
-            rate_cap=np.concatenate([rate_cap, np.full(len(edges), np.inf)]),
-            delay=np.concatenate([np.zeros(len(edges)), delay]),
-        )  # fmt: skip

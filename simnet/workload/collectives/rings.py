@@ -30,6 +30,20 @@ def rings(group: Group) -> list[list[int]]:
     ]
 
 
+def heads(group: Group) -> list[list[int]]:
+    """For each channel, the member of every server that stands for it between servers: where NICs have least to do."""
+    busy: Counter = Counter()
+    chosen = []
+    for channel in range(group.rails()):
+        row = []
+        for members in group.by_server:
+            head = min(members, key=lambda m, channel=channel: (busy["nic", _nic(group, m, channel)], busy[m]))
+            busy.update([head, ("nic", _nic(group, head, channel))])
+            row.append(head)
+        chosen.append(row)
+    return chosen
+
+
 def nics_of(group: Group, members: list[int]) -> int:
     """Number of distinct NICs that are nearest to one of the members."""
     return len({nic for m in members for nic in group.router.nics(group.devices[m])})

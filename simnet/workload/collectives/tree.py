@@ -1,7 +1,7 @@
 """Chains inside servers, two binary trees between them: what NCCL calls Tree.
 
-On every channel, all members of a server form a chain from the one that stands on the channel's rail, and these form
-the double binary tree of Sanders, Speck and Träff 2009, each tree for half of the data. all_reduce reduces up and
+On every channel, all members of a server form a chain from the one whose NIC the channel uses, and these form the
+double binary tree of Sanders, Speck and Träff 2009, each tree for half of the data. all_reduce reduces up and
 broadcasts down. Between N servers a NIC sends S / g of its rail twice at most, and once where there are two servers,
 which is why two servers show more bus bandwidth than their NICs have.
 """
@@ -13,7 +13,7 @@ from simnet.workload.collectives import trees
 from simnet.workload.collectives.double_binary_tree import double_tree
 from simnet.workload.collectives.group import Group
 from simnet.workload.collectives.pipeline import Pipeline
-from simnet.workload.collectives.server_rings import closed, server_rings
+from simnet.workload.collectives.server_rings import server_rings
 from simnet.workload.task_graph import Operation
 
 
@@ -25,10 +25,10 @@ def all_reduce(group: Group, operation: Operation) -> FlowGraph:
 def stages(group: Group, operation: Operation) -> Pipeline:
     """The edges of both trees on every channel, up and down."""
     pipeline = Pipeline(group.members)
-    channels = group.rails() if len(group.by_server) > 1 else len(server_rings(group, group.by_server[0]))
-    for channel in range(channels):
-        for parent in _parents(group, channel, channels):
-            up_and_down(pipeline, parent, operation.size / (2 * channels), channel)
+    heads = group.heads() if len(group.by_server) > 1 else [None] * len(server_rings(group, group.by_server[0]))
+    for channel, row in enumerate(heads):
+        for parent in _parents(group, channel, row):
+            up_and_down(pipeline, parent, operation.size / (2 * len(heads)), channel)
     return pipeline
 
 
@@ -49,31 +49,28 @@ def up_and_down(pipeline: Pipeline, parent: np.ndarray, size: float, channel: in
     return up, down
 
 
-def _parents(group: Group, channel: int, channels: int) -> list[np.ndarray]:
+def _parents(group: Group, channel: int, heads: list[int] | None) -> list[np.ndarray]:
     """Both trees of a channel: chains inside servers, hung below a binary tree of their heads."""
-    chains = [_chain(group, members, channel, channels) for members in group.by_server]
+    chains = []
+    for server, members in enumerate(group.by_server):
+        cycles = server_rings(group, members)
+        cycle = cycles[channel % len(cycles)]
+        head = _behind_slowest(group, cycle) if heads is None else heads[server]
+        start = cycle.index(head)
+        chains.append(cycle[start:] + cycle[:start])
     trees_between = double_tree(list(range(len(chains))))
-    heads = np.array([chain[0] for chain in chains])
+    first = np.array([chain[0] for chain in chains])
     parents = []
     for between in trees_between:
         parent = np.full(group.members, trees.ROOT)
-        parent[heads] = np.where(between >= 0, heads[between], trees.ROOT)
+        parent[first] = np.where(between >= 0, first[between], trees.ROOT)
         for chain in chains:
             parent[chain[1:]] = chain[:-1]
         parents.append(parent)
     return parents
 
 
-def _chain(group: Group, members: list[int], channel: int, channels: int) -> list[int]:
-    """Members of a server in the order of a ring, which begins at the member on the rail of a channel.
-
-    Where there is no other server it is cut open at its slowest hop.
-    """
-    cycles = server_rings(group, members)
-    cycle = cycles[channel % len(cycles)]
-    if len(group.by_server) > 1:
-        start = cycle.index(members[channel * len(members) // channels % len(members)])
-    else:
-        rates = [group.pair_rate(a, b) for a, b in closed(cycle)]
-        start = (rates.index(min(rates)) + 1) % len(cycle) if min(rates) < max(rates) else channel % len(cycle)
-    return cycle[start:] + cycle[:start]
+def _behind_slowest(group: Group, cycle: list[int]) -> int:
+    """Where to cut a ring open, so that its chain does without the slowest hop."""
+    into = {b: group.pair_rate(a, b) for a, b in zip(cycle[-1:] + cycle[:-1], cycle)}
+    return min(cycle, key=into.get)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
 from simnet.params import nearest
-from simnet.workload.collectives.library.machine import Load, generation_of, load
+from simnet.workload.collectives.library.machine import PCIE, Load, generation_of, load
 from simnet.workload.collectives.library.plans import PLANS
 from simnet.workload.collectives.library.presets import Constants
 from simnet.workload.collectives.library.timing import Setting, Timer
@@ -61,7 +61,8 @@ class Library:
         if not found:
             raise InputError(self._why_none(operation))
         time, algorithm, protocol = found[0]
-        channels = operation.channels or self._default_channels()
+        timer, setting = self.timer(operation, algorithm), self.setting(operation, algorithm, protocol)
+        channels = timer.channels(self.scale(operation), setting)
         return Choice(algorithm, protocol, channels, time, _why(found))
 
     def candidates(self, operation: Operation) -> list[tuple[float, str, str]]:
@@ -104,20 +105,16 @@ class Library:
         known = self.constants
         version = known.versions[operation.library or next(iter(known.versions))]
         return Setting(
-            known, known.generations[self.generation], known.protocols[protocol], version, algorithm in IN_SWITCHES,
-            algorithm == "tree", operation.channels, operation.threads,
+            known, known.generations[self.generation], known.protocols[protocol], version, algorithm,
+            len(self.group.by_server) > 1, operation.channels, operation.threads,
         )  # fmt: skip
-
-    def _default_channels(self) -> int:
-        if len(self.group.by_server) > 1:
-            return self.constants.net_channels
-        return self.constants.generations[self.generation].channels
 
     def _offered(self, algorithm: str, operation: Operation) -> bool:
         version = self.setting(operation, algorithm, "simple").version
         if algorithm in _ASKED_FOR or operation.kind not in PLANS[algorithm] or not getattr(version, algorithm, True):
             return False
-        return algorithm not in IN_SWITCHES or self.constants.generations[self.generation].nvls > 0
+        generation, fewest = self.constants.generations[self.generation], min(map(len, self.group.by_server))
+        return algorithm not in IN_SWITCHES or (generation.nvls > 0 and fewest >= generation.nvls_ranks)
 
     def _goes_with(self, algorithm: str, protocol: str, operation: Operation, load: Load) -> bool:
         if protocol == "simple":
@@ -128,7 +125,7 @@ class Library:
         if protocol == "ll128" and not forced:
             version = self.setting(operation, algorithm, protocol).version
             pairs = operation.kind in ("all_to_all", "all_to_all_v", "send_recv")
-            return version.ll128 and load.busy["pcie"] == 0 and not pairs
+            return version.ll128 and PCIE not in load.kinds and not pairs
         return True
 
     def _why_none(self, operation: Operation) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simnet.flow_graph import FlowGraph
+from simnet.flow_graph import FlowGraph, flow_graph
 from simnet.workload.collectives.library.choice import Choice
 from simnet.workload.task_graph import Operation
 
@@ -21,11 +21,9 @@ def lower(group: Group, operation: Operation) -> FlowGraph:
     library = group.library
     timer, scale = library.timer(operation, choice.algorithm), library.scale(operation)
     timing = timer.timing(scale, library.setting(operation, choice.algorithm, choice.protocol))
-    if timer.plan.pipeline is not None:
-        graph = timer.plan.pipeline.delayed(timing.pieces, timing.delay, timing.cap)
-    else:
-        graph = replace(timer.plan.graph(), rate_cap=timing.cap, delay=timing.delay)
-    return launched(replace(graph, size=graph.size * scale), timing.launch)
+    graph = timer.plan.graph(timing.pieces)
+    graph = replace(graph, size=graph.size * scale, rate_cap=timing.cap, delay=timing.delay)
+    return launched(led(graph, timing.lead), timing.launch, timing.floor)
 
 
 def choose(group: Group, operation: Operation) -> Choice:
@@ -33,25 +31,50 @@ def choose(group: Group, operation: Operation) -> Choice:
     return group.library.choose(operation)
 
 
-def launched(graph: FlowGraph, launch: float) -> FlowGraph:
-    """The graph with a flow of every rank to itself, of `launch` [s], before whatever the rank sends first."""
-    ranks, roots = np.arange(graph.ranks, dtype=np.int32), np.flatnonzero(graph.waits == 0).astype(np.int32)
-    owner = graph.source[graph.connection[roots]]
-    order = np.argsort(owner, kind="stable")
-    counts = np.bincount(owner, minlength=graph.ranks)
-    waits = graph.waits.copy()
-    waits[roots] += 1
-    start = graph.successor_start[-1] + np.cumsum(counts)
-    return replace(
-        graph,
-        source=np.concatenate([graph.source, ranks]),
-        destination=np.concatenate([graph.destination, ranks]),
-        channel=np.concatenate([graph.channel, np.zeros(graph.ranks, np.int32)]),
-        rate_cap=np.concatenate([graph.rate_cap, np.full(graph.ranks, np.inf)]),
-        delay=np.concatenate([graph.delay, np.full(graph.ranks, launch)]),
-        connection=np.concatenate([graph.connection, graph.connections + ranks]),
-        size=np.concatenate([graph.size, np.zeros(graph.ranks)]),
-        successor_start=np.concatenate([graph.successor_start, start]).astype(np.int32),
-        successors=np.concatenate([graph.successors, roots[order]]).astype(np.int32),
-        waits=np.concatenate([waits, np.zeros(graph.ranks, np.int32)]),
-    )
+def led(graph: FlowGraph, lead: np.ndarray) -> FlowGraph:
+    """The graph where lead[connection] [s] passes between a flow and what it waits for on other connections.
+
+    Unlike the delay of a connection, this holds up no other of its flows.
+    """
+    before, after = graph.dependencies()
+    other = graph.connection[before] != graph.connection[after]
+    late = graph.waits == 0
+    late[after[other]] = True
+    late &= lead[graph.connection] > 0
+    paused = np.flatnonzero(late)
+    pause = np.full(graph.flows, -1)
+    pause[paused] = graph.flows + np.arange(len(paused))
+    own, slow = np.unique(graph.connection[paused], return_inverse=True)
+    return _with_pauses(
+        graph, graph.source[own], lead[own], slow,
+        np.concatenate([before, pause[paused]]),
+        np.concatenate([np.where(other & late[after], pause[after], after), paused]),
+    )  # fmt: skip
+
+
+def launched(graph: FlowGraph, launch: float, floor: float = 0.0) -> FlowGraph:
+    """The graph where nothing goes before `launch` [s], and no rank is through before `floor` [s]."""
+    ranks, (before, after) = np.arange(graph.ranks), graph.dependencies()
+    first = np.flatnonzero(graph.waits == 0)
+    graph = _with_pauses(
+        graph, ranks, np.full(len(ranks), launch), ranks,
+        np.concatenate([before, graph.flows + graph.source[graph.connection[first]]]), np.concatenate([after, first]),
+    )  # fmt: skip
+    if floor == 0:
+        return graph
+    return _with_pauses(graph, ranks, np.full(len(ranks), floor), ranks, *graph.dependencies())
+
+
+def _with_pauses(graph: FlowGraph, rank, delay, connection, before, after) -> FlowGraph:
+    """The graph with further connections, of rank[i] to itself with delay[i] [s], and a flow on each of `connection`.
+
+    Flow j of these is number graph.flows + j; before, after: all dependencies of the result.
+    """
+    nothing, free = np.zeros(len(connection)), np.full(len(rank), np.inf)
+    return flow_graph(
+        graph.ranks, np.concatenate([graph.source, rank]), np.concatenate([graph.destination, rank]),
+        np.concatenate([graph.connection, graph.connections + connection]), np.concatenate([graph.size, nothing]),
+        before, after,
+        channel=np.concatenate([graph.channel, np.zeros(len(rank), np.int32)]),
+        rate_cap=np.concatenate([graph.rate_cap, free]), delay=np.concatenate([graph.delay, delay]),
+    )  # fmt: skip

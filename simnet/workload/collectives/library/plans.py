@@ -6,7 +6,7 @@ A plan is made for a message of 1 byte, or of the matrix of an all_to_all_v, and
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +29,7 @@ class Plan:
 
     form: ROUNDS around rings of `ranks` connections, `steps` of them; STAGES of a pipeline whose edges are the
     connections; TURNS, of which a rank takes `steps` one after the other; PAIRS, all at once. graph: makes the
-    flows, but for a pipeline.
+    flows, of a pipeline with that many pieces. own [bytes]: the part of an all-to-all that a rank keeps.
     """
 
     form: str
@@ -37,8 +37,9 @@ class Plan:
     destination: np.ndarray
     channel: np.ndarray
     size: np.ndarray
-    graph: Callable[[], FlowGraph] | None = None
+    graph: Callable[[int], FlowGraph]
     steps: int = 1
+    own: float = 0.0
     pipeline: Pipeline | None = None
 
 
@@ -49,7 +50,7 @@ def _ring(group: Group, operation: Operation) -> Plan:
     size = np.full(rings.size, operation.size * steps / rings.size)
     lower = getattr(ring, operation.kind)
     ends = rings.ravel(), np.roll(rings, -1, axis=1).ravel(), np.repeat(np.arange(channels), ranks)
-    return Plan(ROUNDS, *ends, size, lambda: lower(group, operation), steps)
+    return Plan(ROUNDS, *ends, size, lambda pieces: lower(group, operation), steps)
 
 
 def _chain(group: Group, operation: Operation) -> Plan:
@@ -65,7 +66,7 @@ def _chain(group: Group, operation: Operation) -> Plan:
 
 def _staged(pipeline: Pipeline) -> Plan:
     source, destination, size, channel = pipeline.columns()
-    return Plan(STAGES, source, destination, channel, size, pipeline=pipeline)
+    return Plan(STAGES, source, destination, channel, size, pipeline.build, pipeline=pipeline)
 
 
 def _of_stages(stages) -> Callable[[Group, Operation], Plan]:
@@ -76,16 +77,28 @@ def _pat(group: Group, operation: Operation) -> Plan:
     if len(group.by_server) < group.members:
         raise InputError("pat: needs one rank in every server")
     graph = getattr(pat, operation.kind)(group, operation)
-    return Plan(TURNS, graph.source, graph.destination, graph.channel, graph.size, lambda: graph, graph.connections)
+    return _of_graph(TURNS, graph, steps=graph.connections // group.members)
 
 
 def _pairs(group: Group, operation: Operation) -> Plan:
     graph = getattr(direct, "all_to_all" if operation.kind == "all_to_all_v" else operation.kind)(group, operation)
-    return Plan(PAIRS, graph.source, graph.destination, graph.channel, graph.size, lambda: graph)
+    return _of_graph(PAIRS, graph, own=_own_part(operation))
+
+
+def _of_graph(form: str, graph: FlowGraph, **more) -> Plan:
+    """The plan of a graph in which every connection carries one flow."""
+    return Plan(form, graph.source, graph.destination, graph.channel, graph.size, lambda pieces: graph, **more)
+
+
+def _own_part(operation: Operation) -> float:
+    """The most that a rank keeps [bytes]."""
+    if operation.matrix is not None:
+        return float(np.diag(np.array(operation.matrix)).max())
+    return 0.0 if operation.kind == "send_recv" else operation.size / len(operation.ranks)
 
 
 def _relayed(group: Group, operation: Operation) -> Plan:
-    return _staged(relayed(group, operation))
+    return replace(_staged(relayed(group, operation)), own=_own_part(operation))
 
 
 def relayed(group: Group, operation: Operation) -> Pipeline:

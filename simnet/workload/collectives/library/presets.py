@@ -1,7 +1,7 @@
-"""All constants of the communication library model, each of a GPU generation, a protocol, a link class or a version.
+"""All constants of the communication library model: of a GPU generation, a protocol, a class of link or a version.
 
-None belongs to a machine or a measured table. Sources: [fit] fitted over all measured tables of nccl-tests together
-(`simnet validate nccl`); [NCCL-TUNE] what NCCL 2.30.7 assumes itself (src/graph/tuning.cc, src/include/device.h).
+None belongs to a machine or a measured table. Those without another source are fitted over all measured tables of
+nccl-tests together (`simnet validate nccl`); [NCCL-TUNE] is what NCCL 2.30.7 assumes or does itself.
 """
 
 from collections.abc import Iterator
@@ -16,33 +16,41 @@ class Generation(Params):
 
     launch [s]: of a collective's kernel, with what host and GPU do before and after it. step [s]: a rank's own part of
     a step (poll, reduce, store); the wire's part is the topology's latency. nvlink: part of NVLink's nominal rate that
-    kernels reach. nvls: part of it that they reach through switches that reduce; 0: these switches do not. channels:
-    thread blocks of a collective inside a server.
+    kernels reach. nvls: part of it that they reach through switches that reduce, 0 where these do not; nvls_ranks: the
+    fewest of a server for which the library has them do so. last_block [bytes/s]: at which a rank stores the last block
+    of a ring, while it sends nothing. own_part [bytes/s]: at which it copies its own part of an all-to-all. channel
+    [bytes/s]: at which one channel (thread block) moves data, as far as the count of channels that NCCL opens tells.
     """
 
     launch: float
     step: float
     nvlink: float
+    last_block: float
+    own_part: float
     nvls: float = 0.0
-    channels: int = 24
+    nvls_ranks: int = 0
+    channel: float = 16e9
 
 
 class Protocol(Params):
     """One protocol: how ranks tell one another that data is there.
 
-    launch [s]: added to that of the generation. step: of a rank, as a multiple of the generation's. hop [s]: what a hop
-    between servers adds. nvlink, pcie, net: part of what kernels reach at best over links of the class. turn: part of a
-    step for which a rank only receives at the end. pair_rate [bytes/s]: most of two ranks of an all-to-all; 0: any.
+    launch [s]: added to that of the generation. step [s]: added to a rank's part of a step. hop [s]: added to a step
+    between servers; post [s]: of it, a rank's part that holds up its next message to the same NIC. nvlink, pcie, net:
+    part of what kernels reach at best over links of the class. piece [bytes]: into which a channel cuts long messages
+    in a pipeline; smallest [bytes]: of the pieces of short ones. whole: blocks go on when they have come as a whole.
     """
 
     launch: float
     step: float
     hop: float
+    post: float
     nvlink: float
     pcie: float
     net: float
-    turn: float = 0.0
-    pair_rate: float = 0.0
+    piece: float
+    smallest: float
+    whole: bool = False
 
 
 class Fabric(Params):
@@ -55,10 +63,10 @@ class Fabric(Params):
 class Version(Params):
     """What sets one version of the library apart.
 
-    launch [s]: added to that of the generation. ll128, nvls, nvls_tree, pat: what it has.
+    pair_step [s]: added for every partner of an all-to-all. ll128, nvls, nvls_tree, pat: what it has.
     """
 
-    launch: float = 0.0
+    pair_step: float = 0.0
     ll128: bool = True
     nvls: bool = True
     nvls_tree: bool = True
@@ -68,12 +76,12 @@ class Version(Params):
 class Constants(Params):
     """Everything that the model takes as known, as one object, so that a fit can vary it.
 
-    fabrics: by kind of link. net_channels: thread blocks of a collective between servers, each of channel_rate
-    [bytes/s]. pcie: part of the nominal rate that PCIe reaches; host_rate [bytes/s]: most that passes a processor from
-    and to its PCIe; staged [bytes/s]: through host memory, on a PCIe link. tree: part of the rate that trees reach.
-    piece [bytes]: of a pipeline. nvls_launch [s]: added where switches reduce. pair_step [s]: of a rank for every
-    partner of an all-to-all; own_copy: what the copy of a rank's own part costs, as a part of sending as much.
-    thread_launch [s]: of a kernel by a host thread that launches on several GPUs in turn.
+    fabrics: by kind of link. net_channels: channels of a collective between servers, each of net_channel [bytes/s].
+    pcie: part of the nominal rate that PCIe reaches. Of copies over PCIe [bytes/s]: host into one socket, between from
+    one socket to another, staged through host memory, over a PCIe link. nvls_launch [s]: added where switches reduce.
+    tree: part of the rate of rings that trees reach over NICs. pair_step [s]: of a rank for every partner of an
+    all-to-all; pair_rate [bytes/s]: most of a pair of ranks with LL. fill: pieces for every stage of a pipeline, as
+    long as they do not get too small. thread_launch [s]: of a kernel, by a host thread that launches on several GPUs.
     """
 
     generations: dict[str, Generation]
@@ -81,20 +89,21 @@ class Constants(Params):
     fabrics: dict[str, Fabric]
     versions: dict[str, Version]
     net_channels: int
-    channel_rate: float
+    net_channel: float
     pcie: float
-    host_rate: float
+    host: float
+    between: float
     staged: float
-    tree: float
-    piece: float
     nvls_launch: float
+    tree: float
     pair_step: float
-    own_copy: float
+    pair_rate: float
+    fill: float
     thread_launch: float
 
     def count(self) -> int:
-        """How many numbers the model has."""
-        return sum(1 for _ in _numbers(self.model_dump()))
+        """How many numbers the model has, those of defaults left out."""
+        return sum(1 for _ in _numbers(self.model_dump(exclude_defaults=True)))
 
 
 def _numbers(value) -> Iterator[float]:
@@ -107,49 +116,86 @@ def _numbers(value) -> Iterator[float]:
 
 GENERATION_OF = {
     "v100": "volta", "rtx_2080": "turing", "a100": "ampere", "a30": "ampere", "a10": "ampere_rtx", "a40": "ampere_rtx",
-    "rtx_3090": "ampere_rtx", "l40": "ada", "l4": "ada", "rtx_4090": "ada", "h100": "hopper", "h200": "hopper",
-    "h20": "hopper", "b200": "blackwell", "b300": "blackwell", "gb200": "blackwell", "rtx_pro_6000": "blackwell_rtx",
-    "rtx_5090": "blackwell_rtx",
+    "a6000": "ampere_rtx", "rtx_3090": "ampere_rtx", "l40": "ada", "l4": "ada", "rtx_4090": "ada", "h100": "hopper",
+    "h200": "hopper", "h20": "hopper", "b200": "blackwell", "b300": "blackwell", "gb200": "blackwell",
+    "gb300": "blackwell", "rtx_pro_6000": "blackwell_rtx", "rtx_5090": "blackwell_rtx",
 }  # fmt: skip
-"""Generation by how the name of a GPU model begins; the longest beginning counts. Generations of graphics cards differ
-from those of the same name for servers in launch and step."""
+"""Generation by how the name of a GPU model begins; the longest beginning counts. Graphics cards differ from GPUs for
+servers in launch and steps, and count as generations of their own."""
 
 DEFAULT_GENERATION = "hopper"
+"""Of GPUs whose model is not known."""
 
 CONSTANTS = Constants(
     generations={
-        "volta": Generation(launch=7.39 * _US, step=0.511 * _US, nvlink=0.98, channels=12),
-        "turing": Generation(launch=11.6 * _US, step=0.477 * _US, nvlink=0.622, channels=12),
-        "ampere": Generation(launch=8.61 * _US, step=0.731 * _US, nvlink=0.788, channels=24),
-        "ampere_rtx": Generation(launch=6.92 * _US, step=0.398 * _US, nvlink=0.98, channels=16),
-        "ada": Generation(launch=5.19 * _US, step=0.329 * _US, nvlink=0.809, channels=16),
-        "hopper": Generation(launch=4.86 * _US, step=0.212 * _US, nvlink=0.809, nvls=0.610, channels=24),
-        "blackwell": Generation(launch=8.47 * _US, step=0.417 * _US, nvlink=0.714, nvls=0.526, channels=32),
-        "blackwell_rtx": Generation(launch=4.79 * _US, step=0.317 * _US, nvlink=0.808, channels=16),
+        "volta": Generation(
+            launch=7.65 * _US, step=0.408 * _US, nvlink=0.923, channel=12.5 * _G,
+            last_block=530 * _G, own_part=342 * _G,
+        ),
+        "turing": Generation(
+            launch=11.3 * _US, step=0.401 * _US, nvlink=0.455, channel=12.5 * _G,
+            last_block=403 * _G, own_part=342 * _G,
+        ),
+        "ampere": Generation(
+            launch=9.87 * _US, step=0.322 * _US, nvlink=0.802, channel=12.5 * _G,
+            last_block=410 * _G, own_part=361 * _G,
+        ),
+        "ampere_rtx": Generation(
+            launch=7.03 * _US, step=0.385 * _US, nvlink=0.9, channel=12.5 * _G,
+            last_block=383 * _G, own_part=343 * _G,
+        ),
+        "ada": Generation(
+            launch=5.3 * _US, step=0.341 * _US, nvlink=0.758, channel=12.5 * _G,
+            last_block=98.9 * _G, own_part=473 * _G,
+        ),
+        # NVLS from 5 ranks on Hopper and from 6 on Blackwell [MLE-NET]
+        "hopper": Generation(
+            launch=4.9 * _US, step=0.257 * _US, nvlink=0.82, channel=18.8 * _G,
+            last_block=802 * _G, own_part=788 * _G, nvls=0.606, nvls_ranks=5,
+        ),
+        "blackwell": Generation(
+            launch=8.22 * _US, step=0.671 * _US, nvlink=0.768, channel=28 * _G,
+            last_block=1260 * _G, own_part=614 * _G, nvls=0.477, nvls_ranks=6,
+        ),
+        "blackwell_rtx": Generation(
+            launch=4.72 * _US, step=0.396 * _US, nvlink=0.759, channel=12.5 * _G,
+            last_block=104 * _G, own_part=60.6 * _G,
+        ),
     },
     protocols={
         "ll": Protocol(
-            launch=0, step=1.41, hop=5.72 * _US, nvlink=0.144, pcie=0.343, net=0.511, pair_rate=8.69 * _G
+            launch=0, step=0, hop=3.7 * _US, post=2.61 * _US,
+            nvlink=0.0891, pcie=0.475, net=0.197, piece=8 * _KIB, smallest=8 * _KIB,
         ),
-        "ll128": Protocol(launch=1.96 * _US, step=0.643, hop=8.21 * _US, nvlink=0.431, pcie=0.5, net=0.867),
-        "simple": Protocol(launch=5.37 * _US, step=9.29, hop=18.8 * _US, nvlink=1, pcie=1, net=1, turn=0.444),
+        "ll128": Protocol(
+            launch=0.837 * _US, step=0.0491 * _US, hop=10.3 * _US, post=3.75 * _US,
+            nvlink=0.391, pcie=0.5, net=0.938, piece=16 * _KIB, smallest=16 * _KIB,
+        ),
+        "simple": Protocol(
+            launch=4.32 * _US, step=4.12 * _US, hop=12.3 * _US, post=2.62 * _US,
+            nvlink=1, pcie=1, net=1, piece=512 * _KIB, smallest=32 * _KIB, whole=True,
+        ),
     },
     fabrics={
         "ib": Fabric(reached=0.98, hop=1),
-        "ethernet": Fabric(reached=0.672, hop=0.729),
-        "efa": Fabric(reached=0.98, hop=10.3),
+        "ethernet": Fabric(reached=0.708, hop=1),
+        "efa": Fabric(reached=0.98, hop=18),
     },
-    versions={"nccl": Version(), "nccl_2021": Version(ll128=False, nvls=False, nvls_tree=False, pat=False)},
+    versions={
+        "nccl": Version(),
+        "nccl_2021": Version(pair_step=10.2 * _US, ll128=False, nvls=False, nvls_tree=False, pat=False),
+    },
     net_channels=16,
-    channel_rate=20.5 * _G,
-    pcie=0.745,
-    host_rate=122 * _G,
-    staged=4.02 * _G,
-    tree=0.849,
-    piece=134 * _KIB,
-    nvls_launch=130 * _US,
-    pair_step=0.38 * _US,
-    own_copy=0.79,
-    thread_launch=4.49 * _US,
+    net_channel=20.6 * _G,
+    pcie=0.744,
+    host=102 * _G,
+    between=41.3 * _G,
+    staged=4.06 * _G,
+    nvls_launch=42.2 * _US,
+    tree=0.838,
+    pair_step=0.367 * _US,
+    pair_rate=6.48 * _G,
+    fill=2,
+    thread_launch=4.5 * _US,
 )  # fmt: skip
 """The constants as they are used."""

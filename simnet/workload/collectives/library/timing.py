@@ -2,10 +2,10 @@
 
 With D the time in which the busiest link carries its bytes at the rate that kernels reach, and h the latency of hops:
 
-- rounds of a ring: launch + sum of h + D (1 + turn / steps). The sum is over the steps of the slowest block.
+- rounds of a ring: launch + sum of h + D, with the h of the slowest block; D has the time for storing the last block
 - stages of a pipeline in k pieces: launch + sum of h + D (1 + (stages - 1) / k)
-- turns: launch + sum of h + D, one after the other.
-- pairs at once: launch + h + (n - 1) t + D, where a rank spends t on each partner and copies its own part, too.
+- turns one after the other: launch + sum of h + D
+- pairs at once: launch + h + (n - 1) t + D, where a rank spends t on each partner; D has the copy of its own part
 
 Every connection is capped so that it takes all of D for its bytes, as in the steady state of a pipeline.
 """
@@ -16,70 +16,84 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simnet.workload.collectives.library.machine import CLASSES, NET, NVLINK, PCIE, Load
+from simnet.workload.collectives.library.latency import latency
+from simnet.workload.collectives.library.machine import CLASSES, NET, Load
 from simnet.workload.collectives.library.plans import PAIRS, ROUNDS, STAGES, TURNS, Plan
 from simnet.workload.collectives.library.presets import Constants, Generation, Protocol, Version
+
+_UP_AND_DOWN = 2  # steps of the tree of one server, whose last block is stored as that of a ring
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a plan is timed with: constants, the generation of the GPUs, protocol, version; `reduces`: NVSwitches do.
-
-    tree: the plan is a tree. channels: None as many as it has; threads: GPUs that one host thread launches on.
-    """
+    """What a plan is timed with: constants, the generation of the GPUs, protocol, version, algorithm, whether servers
+    are several, channels asked for, and GPUs that one host thread launches on."""
 
     constants: Constants
     generation: Generation
     protocol: Protocol
     version: Version
-    reduces: bool = False
-    tree: bool = False
-    channels: float | None = None
+    algorithm: str
+    several: bool = False
+    channels: int | None = None
     threads: int = 1
 
-    @property
-    def step(self) -> float:
-        """A rank's own part of a step [s]."""
-        return self.generation.step * self.protocol.step
-
-    def busy(self, load: Load) -> float:
-        """Time in which the busiest link or processor carries a message of 1 byte [s]."""
+    def reached(self, kind: str, fabric: str) -> float:
+        """Part of the nominal rate of links of a class that is reached; fabric: the kind of those of class NET."""
         known, protocol = self.constants, self.protocol
-        times = [load.busy[NVLINK] / self._nvlink(), load.copy / protocol.pcie, load.staged / known.staged]
-        if load.leaving:
-            fabric = known.fabrics[load.fabric]
-            channels = self.channels or known.net_channels
-            times.append(load.busy[NET] / (fabric.reached * protocol.net))
-            times.append(load.leaving / (channels * known.channel_rate))
-            times.append(load.busy[PCIE])
-        else:
-            times.append(load.busy[PCIE] / (known.pcie * protocol.pcie))
-            times.append(load.through_host / known.host_rate)
-        return max(times) / (known.tree if self.tree else 1.0)
+        match kind:
+            case "nvlink":
+                return self.generation.nvls if self.reduces else self.generation.nvlink * protocol.nvlink
+            case "net":
+                of_rings = known.tree if self.algorithm in ("tree", "nvls_tree") else 1.0
+                return known.fabrics[fabric].reached * protocol.net * of_rings
+        return known.pcie * protocol.pcie
 
-    def _nvlink(self) -> float:
-        """Part of the nominal rate of NVLink that is reached."""
-        best = self.generation.nvls if self.reduces else self.generation.nvlink * self.protocol.nvlink
-        return best * (1.0 if self.channels is None else min(1.0, self.channels / self.generation.channels))
+    @property
+    def reduces(self) -> bool:
+        """True if NVSwitches add up."""
+        return self.algorithm in ("nvls", "nvls_tree")
+
+    def floor(self) -> float:
+        """Time that a host thread takes to launch on all its GPUs [s]."""
+        return self.constants.thread_launch * self.threads if self.threads > 1 else 0.0
+
+    def pair_step(self) -> float:
+        """What a rank spends on every partner of an all-to-all [s]."""
+        return self.constants.pair_step + self.version.pair_step
 
     def launch(self) -> float:
         """Time before the first byte [s]."""
         reducing = self.constants.nvls_launch if self.reduces else 0.0
-        return self.generation.launch + self.protocol.launch + self.version.launch + reducing
+        return self.generation.launch + self.protocol.launch + reducing
 
-    def hop(self, load: Load) -> float:
-        """What a hop between servers adds to that inside one, beside the wire [s]."""
-        return self.protocol.hop * self.constants.fabrics[load.fabric].hop if load.leaving else 0.0
+    def delays(self, load: Load) -> np.ndarray:
+        """Time before every message of each connection, beside that of the wire [s]."""
+        own = self.generation.step + self.protocol.step
+        return np.where(load.classes == CLASSES.index(NET), self.protocol.post, own)
+
+    def leads(self, load: Load) -> np.ndarray:
+        """Further time from what a message waits for to the message, in which others may be on their way [s]."""
+        if not load.leaving:
+            return np.zeros(len(load.classes))
+        hop = self.protocol.hop * self.constants.fabrics[load.fabric].hop
+        return np.where(load.classes == CLASSES.index(NET), self.generation.step + self.protocol.step + hop, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Timing:
-    """time [s] of the whole. launch [s] before anything moves; delay [s] before every message, and cap [bytes/s], of
-    each connection; pieces that a pipeline is cut into."""
+    """What a choice means for its flows.
+
+    time [s]: of the whole, at least floor [s]. launch [s]: before anything moves. Of each connection, delay [s]: before
+    every message; lead [s]: before it, too, but beside other messages; cap [bytes/s]. pieces: that a pipeline is cut
+    into.
+    """
 
     time: float
+    floor: float
     launch: float
     delay: np.ndarray
+    lead: np.ndarray
     cap: np.ndarray
     pieces: int
 
@@ -89,120 +103,90 @@ class Timer:
 
     def __init__(self, plan: Plan, load: Load):
         self.plan, self.load = plan, load
-        self.ranks = max(len(np.unique(plan.source)), 1)
         self._latencies: dict = {}
 
     def time(self, size, setting: Setting):
-        """Time [s] of a message that is `size` times that of the plan; a number or an array."""
-        launch, rest, *_ = self._parts(size, setting)
-        return launch + rest
+        """Time [s] of a message that is `size` times that of the plan; of many, if size is an array."""
+        return self._parts(size, setting)[0]
 
     def timing(self, size: float, setting: Setting) -> Timing:
         """Time, delays and caps."""
-        launch, rest, carried, pieces = self._parts(size, setting)
+        time, carried, pieces = self._parts(size, setting)
         sizes = self.plan.size * size
         if self.plan.form == TURNS:
-            sizes = np.full(len(sizes), sizes.sum() / self.ranks)
+            sizes = np.full(len(sizes), sizes.sum() / max(len(np.unique(self.plan.source)), 1))
         cap = np.full(len(sizes), np.inf)
         if carried > 0:
             cap = np.where(sizes > 0, sizes / carried, np.inf)
-        return Timing(launch + rest, float(launch), self._delays(setting), cap, int(pieces))
+        delay, lead = self._delays(setting), setting.leads(self.load)
+        if self.plan.form == STAGES:  # pieces of an edge follow one another without more ado
+            delay, lead = np.zeros_like(delay), lead + delay
+        return Timing(time, setting.floor(), setting.launch(), delay, lead, cap, int(pieces))
 
-    def _parts(self, size, setting: Setting) -> tuple:
-        """Launch and the rest of the time, D with all that is proportional to it in every connection [s]; pieces."""
+    def _parts(self, size, setting: Setting):
+        """Time, D [s] with all that is proportional to it in every connection, and pieces."""
         carried = self._carried(size, setting)
         hops, stages = self._latency(setting)
-        pieces = self._pieces(size, setting) if self.plan.form == STAGES else 1
-        rest = hops + carried * (1 + (stages - 1) / pieces)
-        launch = setting.launch() + self.crossings * setting.hop(self.load)
-        floor = setting.constants.thread_launch * setting.threads if setting.threads > 1 else 0.0
-        return np.maximum(launch, floor - rest), rest, carried, pieces
-
-    @property
-    def crossings(self) -> float:
-        """Hops between servers of the slowest block of a ring, which its launch counts."""
-        if self.plan.form != ROUNDS:
-            return 0.0
-        net = (self.load.classes == CLASSES.index(NET)).reshape(-1, self.ranks)
-        return self.plan.steps * net.sum(axis=1).max() / self.ranks
+        pieces = self._pieces(carried, stages, setting) if self.plan.form == STAGES else 1
+        time = setting.launch() + hops + carried * (1 + (stages - 1) / pieces)
+        return np.maximum(time, setting.floor()), carried, pieces
 
     def _carried(self, size, setting: Setting):
-        carried = size * setting.busy(self.load)
-        if self.plan.form == ROUNDS:
-            carried = carried * (1 + setting.protocol.turn / self.plan.steps)
-        elif self.plan.form == PAIRS:
-            carried = carried * (1 + setting.constants.own_copy * self.ranks / len(self.plan.size))
-            if setting.protocol.pair_rate:
-                carried = np.maximum(carried, size * self.plan.size.max(initial=0.0) / setting.protocol.pair_rate)
-        return carried
+        """D [s]: what the busiest link, host memory or the ranks themselves take for the bytes."""
+        known, load, protocol = setting.constants, self.load, setting.protocol
+        busiest = max(
+            (busy / setting.reached(kind, load.fabric) for kind, busy in load.busy.items() if busy), default=0.0
+        )
+        copies = (load.copy, load.into_host / known.host, load.between / known.between, load.staged / known.staged)
+        carried = size * max(busiest, max(copies) / protocol.pcie)
+        if load.leaving:
+            between = (setting.channels or known.net_channels) * known.net_channel
+            carried = np.maximum(carried, size * load.leaving / between)
+        if setting.channels is not None:
+            carried = np.maximum(carried, size * self._sent() / (setting.channels * setting.generation.channel))
+        if self.plan.form == PAIRS and not protocol.whole:
+            carried = np.maximum(carried, size * self.plan.size.max(initial=0.0) / known.pair_rate)
+        return carried + size * self._stored(setting)
 
-    def _pieces(self, size, setting: Setting):
-        largest = size * self.plan.size.max(initial=0.0)
-        return np.maximum(1, np.ceil(largest / setting.constants.piece))
+    def _stored(self, setting: Setting) -> float:
+        """Time in which a rank stores and does not send [s]: a ring's last block, its own part of an all-to-all."""
+        if self.plan.own or not setting.protocol.whole:
+            return self.plan.own / setting.generation.own_part
+        most = self._sent()
+        if self.plan.form == ROUNDS:
+            return most / self.plan.steps / setting.generation.last_block
+        alone = setting.algorithm == "tree" and not setting.several
+        return most / _UP_AND_DOWN / setting.generation.last_block if alone else 0.0
+
+    def _sent(self) -> float:
+        """The most that a rank sends [bytes]."""
+        return np.bincount(self.plan.source, self.plan.size).max(initial=0.0)
+
+    def channels(self, size: float, setting: Setting) -> int:
+        """Thread blocks that carry what the busiest rank sends."""
+        carried = float(self._carried(size, setting))
+        rate = size * self._sent() / carried if carried > 0 else 0.0
+        return setting.channels or max(1, round(rate / setting.generation.channel))
+
+    def _pieces(self, carried, stages: int, setting: Setting):
+        """As many as fill the stages, but none too small for a channel, and none too large."""
+        moved = carried * setting.generation.channel  # bytes of one channel
+        short = np.minimum(moved / setting.protocol.smallest, setting.constants.fill * stages)
+        return np.ceil(np.maximum(np.maximum(short, moved / setting.protocol.piece), 1.0))
 
     def _delays(self, setting: Setting) -> np.ndarray:
-        delays = np.full(len(self.plan.size), setting.step)
-        if self.plan.form != ROUNDS:
-            delays = delays + setting.hop(self.load) * (self.load.classes == CLASSES.index(NET))
+        delays = setting.delays(self.load)
         if self.plan.form == PAIRS:
             partners = np.bincount(self.plan.source)[self.plan.source]
-            delays = delays + setting.constants.pair_step * partners
+            delays = delays + setting.pair_step() * partners
         return delays
 
     def _latency(self, setting: Setting) -> tuple[float, int]:
         """Latency of all hops on the slowest way [s], and the stages on it."""
-        key = (setting.step, setting.hop(self.load), setting.constants.pair_step)
+        key = (setting.generation.step, setting.protocol.step, setting.protocol.hop, setting.protocol.post,
+               setting.pair_step(), setting.constants.fabrics.get(self.load.fabric))  # fmt: skip
         if key not in self._latencies:
-            self._latencies[key] = _LATENCIES[self.plan.form](self.plan, self._delays(setting), self.load.latency)
+            self._latencies[key] = latency(
+                self.plan, self._delays(setting), setting.leads(self.load), self.load.latency
+            )
         return self._latencies[key]
-
-
-def _around(plan: Plan, delay: np.ndarray, wire: np.ndarray) -> tuple[float, int]:
-    """The slowest sequence of steps: a rank sends a block when it has got it, and when it has sent the one before."""
-    delay, wire = delay.reshape(-1, _ring_length(plan)), wire.reshape(-1, _ring_length(plan))
-    done = delay.copy()
-    for _ in range(plan.steps - 1):
-        done = np.maximum(done, np.roll(done + wire, 1, axis=1)) + delay
-    return float((done + wire).max(initial=0.0)), 1
-
-
-def _ring_length(plan: Plan) -> int:
-    return len(np.unique(plan.source))
-
-
-def _through_stages(plan: Plan, delay: np.ndarray, wire: np.ndarray) -> tuple[float, int]:
-    before, after = plan.pipeline.waits()
-    order = np.argsort(after, kind="stable")
-    latency, stages = delay + wire, np.ones(len(delay), np.int64)
-    own = latency.copy()
-    for b, a in zip(*_in_order(before[order], after[order], len(delay))):
-        if latency[b] + own[a] > latency[a]:
-            latency[a] = latency[b] + own[a]
-        stages[a] = max(stages[a], stages[b] + 1)
-    return float(latency.max(initial=0.0)), int(stages.max(initial=1))
-
-
-def _in_order(before: np.ndarray, after: np.ndarray, count: int) -> tuple[list[int], list[int]]:
-    """The waits, sorted so that all into an edge come before any out of it."""
-    level = np.zeros(count, np.int64)
-    while True:
-        raised = level.copy()
-        np.maximum.at(raised, after, level[before] + 1)
-        if np.array_equal(raised, level):
-            break
-        level = raised
-    order = np.argsort(level[after], kind="stable")
-    return before[order].tolist(), after[order].tolist()
-
-
-def _in_turns(plan: Plan, delay: np.ndarray, wire: np.ndarray) -> tuple[float, int]:
-    ranks = _ring_length(plan)
-    each = (delay + wire).reshape(-1, ranks).max(axis=1)
-    return float(each.sum()), 1
-
-
-def _at_once(plan: Plan, delay: np.ndarray, wire: np.ndarray) -> tuple[float, int]:
-    return float((delay + wire).max(initial=0.0)), 1
-
-
-_LATENCIES = {ROUNDS: _around, STAGES: _through_stages, TURNS: _in_turns, PAIRS: _at_once}
