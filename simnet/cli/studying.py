@@ -74,7 +74,7 @@ def calibrate_and_show(topology: str, ranks: int | None, groups: str, out: Path 
         print(text, end="")
     else:
         out.write_text(text, encoding="utf-8")
-        bullet(console(), f"{out}: put it into the workload of an experiment")
+        bullet(console(), f"{out}: name it in a workload as calibration: {{file: {out}}}")
 
 
 def _with_numbers(tree: Any) -> Any:

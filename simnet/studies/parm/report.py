@@ -36,8 +36,9 @@ _WHY_APART = (
     ", beside the averages that others derived by hand. For the all-to-all among all ranks those take PipeMoE's fit, "
     "3.55e-10 s/B; here nothing but the NIC limits it, 3.07e-10 s/B. With either number the same formulas, SAA wholly "
     "hidden, give the two columns in between: where the simulation is more than 10 % above the derived averages, this "
-    "is why. It is below the formulas where SAA hides less than all of its all-gather, most so in reading `link`, in "
-    "which both share the path of a GPU"
+    "is why; in reading `copy` another reason is that SAA has copies to three peers under way at once, at N_MP = 4. It "
+    "is below the formulas where SAA hides less than all of its all-gather, most so in reading `link`, in which both "
+    "share the path of a GPU"
 )
 _BANDS = {BASELINE: "DeepSpeed-MoE", S1: "Parm S1", S2: "Parm S2"}
 
