@@ -129,72 +129,73 @@ DEFAULT_GENERATION = "hopper"
 CONSTANTS = Constants(
     generations={
         "volta": Generation(
-            launch=7.65 * _US, step=0.408 * _US, nvlink=0.923, channel=12.5 * _G,
-            last_block=530 * _G, own_part=342 * _G,
+            launch=7.65 * _US, step=0.409 * _US, nvlink=0.923, channel=12.5 * _G,
+            last_block=515 * _G, own_part=346 * _G,
         ),
         "turing": Generation(
-            launch=11.3 * _US, step=0.401 * _US, nvlink=0.455, channel=12.5 * _G,
-            last_block=403 * _G, own_part=342 * _G,
+            launch=11.3 * _US, step=0.399 * _US, nvlink=0.455, channel=12.5 * _G,
+            last_block=403 * _G, own_part=346 * _G,
         ),
         "ampere": Generation(
-            launch=9.87 * _US, step=0.322 * _US, nvlink=0.802, channel=12.5 * _G,
+            launch=9.87 * _US, step=0.317 * _US, nvlink=0.802, channel=12.5 * _G,
             last_block=410 * _G, own_part=361 * _G,
         ),
         "ampere_rtx": Generation(
             launch=7.03 * _US, step=0.385 * _US, nvlink=0.9, channel=12.5 * _G,
-            last_block=383 * _G, own_part=343 * _G,
+            last_block=383 * _G, own_part=347 * _G,
         ),
         "ada": Generation(
             launch=5.3 * _US, step=0.341 * _US, nvlink=0.758, channel=12.5 * _G,
-            last_block=98.9 * _G, own_part=473 * _G,
+            last_block=98.9 * _G, own_part=478 * _G,
         ),
         # NVLS from 5 ranks on Hopper and from 6 on Blackwell [MLE-NET]
         "hopper": Generation(
-            launch=4.9 * _US, step=0.257 * _US, nvlink=0.82, channel=18.8 * _G,
-            last_block=802 * _G, own_part=788 * _G, nvls=0.606, nvls_ranks=5,
+            launch=4.87 * _US, step=0.262 * _US, nvlink=0.82, channel=18.8 * _G,
+            last_block=799 * _G, own_part=788 * _G, nvls=0.606, nvls_ranks=5,
         ),
         "blackwell": Generation(
-            launch=8.22 * _US, step=0.671 * _US, nvlink=0.768, channel=28 * _G,
-            last_block=1260 * _G, own_part=614 * _G, nvls=0.477, nvls_ranks=6,
+            launch=8.18 * _US, step=0.674 * _US, nvlink=0.771, channel=28 * _G,
+            last_block=1240 * _G, own_part=611 * _G, nvls=0.477, nvls_ranks=6,
         ),
         "blackwell_rtx": Generation(
             launch=4.72 * _US, step=0.396 * _US, nvlink=0.759, channel=12.5 * _G,
-            last_block=104 * _G, own_part=60.6 * _G,
+            last_block=105 * _G, own_part=60.2 * _G,
         ),
     },
+    # a hop of LL between servers takes 5 us with the wire, 1 us of it to post [NCCL-TUNE]
     protocols={
         "ll": Protocol(
-            launch=0, step=0, hop=3.7 * _US, post=2.61 * _US,
-            nvlink=0.0891, pcie=0.475, net=0.197, piece=8 * _KIB, smallest=8 * _KIB,
+            launch=0, step=0, hop=2.4 * _US, post=1 * _US,
+            nvlink=0.0679, pcie=0.475, net=0.179, piece=8 * _KIB, smallest=8 * _KIB,
         ),
         "ll128": Protocol(
-            launch=0.837 * _US, step=0.0491 * _US, hop=10.3 * _US, post=3.75 * _US,
-            nvlink=0.391, pcie=0.5, net=0.938, piece=16 * _KIB, smallest=16 * _KIB,
+            launch=0.824 * _US, step=0.0529 * _US, hop=9.55 * _US, post=3.78 * _US,
+            nvlink=0.389, pcie=0.5, net=0.938, piece=16 * _KIB, smallest=16 * _KIB,
         ),
         "simple": Protocol(
-            launch=4.32 * _US, step=4.12 * _US, hop=12.3 * _US, post=2.62 * _US,
+            launch=4.42 * _US, step=4.03 * _US, hop=6.51 * _US, post=3.97 * _US,
             nvlink=1, pcie=1, net=1, piece=512 * _KIB, smallest=32 * _KIB, whole=True,
         ),
     },
     fabrics={
         "ib": Fabric(reached=0.98, hop=1),
-        "ethernet": Fabric(reached=0.708, hop=1),
-        "efa": Fabric(reached=0.98, hop=18),
+        "ethernet": Fabric(reached=0.715, hop=2.05),
+        "efa": Fabric(reached=0.98, hop=28),
     },
     versions={
         "nccl": Version(),
         "nccl_2021": Version(pair_step=10.2 * _US, ll128=False, nvls=False, nvls_tree=False, pat=False),
     },
     net_channels=16,
-    net_channel=20.6 * _G,
+    net_channel=20.5 * _G,
     pcie=0.744,
     host=102 * _G,
     between=41.3 * _G,
-    staged=4.06 * _G,
-    nvls_launch=42.2 * _US,
-    tree=0.838,
-    pair_step=0.367 * _US,
-    pair_rate=6.48 * _G,
+    staged=4.1 * _G,
+    nvls_launch=42.1 * _US,
+    tree=0.856,
+    pair_step=0.371 * _US,
+    pair_rate=6.51 * _G,
     fill=2,
     thread_launch=4.5 * _US,
 )  # fmt: skip
