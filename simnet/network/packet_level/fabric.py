@@ -34,7 +34,9 @@ def port_table(topology: Topology, settings: PortSettings) -> np.recarray:
         port.trims = settings.trimming
         port.limit = settings.queue_limit(link.rate, rtt)
         port.credits = settings.link_credits(link.rate, link.latency)
-        port.lossless = CREDITS if port.credits else PFC if settings.pfc else NONE
+        # a NIC takes all that comes, unless a fixed threshold says when it pauses: it has no buffer to take a part of
+        pauses = settings.pfc and (settings.pfc.xoff or topology.devices[link.destination].kind == "switch")
+        port.lossless = CREDITS if port.credits else PFC if pauses else NONE
         port.xoff, port.xon, port.headroom = settings.pause_thresholds(link.rate, link.latency)
     _set_losses(ports, topology, settings)
     return ports

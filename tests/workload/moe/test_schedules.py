@@ -207,7 +207,7 @@ def test_on_packets_it_takes_a_little_longer(schedule):
     shape = {"batch": 1, "sequence": 64, "hidden": 512, "expert_hidden": 1024, "backward": False}
     flow, packet = (
         simnet.run({
-            "topology": TWO_SERVERS, "network": {"model": model, "congestion_control": {"kind": "swift"}},
+            "topology": TWO_SERVERS, "network": {"model": model},
             "jobs": [{"workload": {"kind": "moe_layer", "schedule": schedule, **BY_HAND, **shape}}],
         })
         for model in ("flow", "packet")
