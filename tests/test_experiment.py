@@ -476,6 +476,10 @@ def test_stragglers_are_found():
             "run.yaml:6: network.changes.0.link: no link between 'a/nic' and 'b/nic'; 'a/nic' is joined to a/gpu0, "
             "a/gpu1, switch",
         ),
+        (
+            "jobs:\n  - {W}\nnetwork:\n  model: packet\n  ports:\n    losses:\n    - {link: [swich, a/nic], packet: 1}",
+            "run.yaml:8: network.ports.losses.0.link.0: no device 'swich' in the topology; did you mean 'switch'?",
+        ),
     ],
 )
 def test_what_is_not_in_the_topology_is_told_with_its_line(tmp_path, text, line):

@@ -63,6 +63,8 @@ def resolve(experiment: "Experiment", topology: Topology, source: Source | None 
         _probes(experiment, devices, finder),
     )
     _check_classes(experiment, finder)
+    for i, loss in enumerate(experiment.network.ports.losses):
+        finder.links(loss.link, ("network", "ports", "losses", i, "link"))
     if not isinstance(experiment.output.queues, int):
         for i, ends in enumerate(experiment.output.queues):
             finder.links(ends, ("output", "queues", i))

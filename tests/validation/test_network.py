@@ -8,12 +8,13 @@ import pytest
 from simnet.validation import network
 from simnet.validation.cases import Verdict
 
+# Errors of what is missed, held to what they are.
 KNOWN_MISSES = {
-    ("incast 15:1 of 2 MB, dcqcn", "end of the last by the bound"),
-    ("incast 15:1 of 2 MB, timely", "end of the last by the bound"),
-    ("dctcp, 8 flows at 100 Gb/s, K = 200", "swing of the queue"),
-    ("dctcp, 8 flows at 400 Gb/s, K = 800", "swing of the queue"),
-    ("dragonfly at its worst, ugal, local view", "rate"),
+    ("incast 15:1 of 2 MB, dcqcn", "end of the last by the bound"): 0.12,
+    ("incast 15:1 of 2 MB, timely", "end of the last by the bound"): 0.25,
+    ("dctcp, 8 flows at 100 Gb/s, K = 200", "swing of the queue"): 0.36,
+    ("dctcp, 8 flows at 400 Gb/s, K = 800", "swing of the queue"): 0.36,
+    ("dragonfly at its worst, ugal, local view", "rate"): 0.33,
 }
 
 RUNS = defaultdict(list)
@@ -24,12 +25,14 @@ for each in network.cases():
 @pytest.mark.parametrize("run", [run for run, cases in RUNS.items() if not cases[0].slow])
 def test_figures_are_within_their_tolerance(run):
     simulated = RUNS[run][0].simulate()
-    missed = {(c.case, c.quantity) for c in RUNS[run] if Verdict(c, simulated[c.quantity]).missed}
-    assert missed == {miss for miss in KNOWN_MISSES if miss[0] == run}
+    verdicts = {(c.case, c.quantity): Verdict(c, simulated[c.quantity]) for c in RUNS[run]}
+    missed = {name for name, verdict in verdicts.items() if verdict.missed}
+    assert missed == {name for name in KNOWN_MISSES if name[0] == run}
+    assert all(abs(verdicts[name].error) <= KNOWN_MISSES[name] for name in missed)
 
 
 def test_every_known_miss_is_a_case():
-    assert {(c.case, c.quantity) for c in network.cases()} >= KNOWN_MISSES
+    assert {(c.case, c.quantity) for c in network.cases()} >= set(KNOWN_MISSES)
 
 
 def test_every_figure_has_a_name_of_its_own_and_a_source():

@@ -137,9 +137,11 @@ def time_out(c, now, connections, messages, bits, paths, params, balancers, port
     starved = k.credit <= 0.0 and k.unacknowledged < k.total
     if k.unacknowledged >= k.highest and not starved:
         return
-    if k.deadline > now:
-        k.timer = k.deadline
-        push(k.deadline, PORT_EVENTS * len(ports) + 2 * c + 1, heap, world)
+    # who has nothing in flight waits for its turn to be granted credit, which many others have before it
+    patience = k.timeout << sender.MOST_DOUBLINGS if starved and k.inflight <= 0.0 else 0
+    if k.deadline + patience > now:
+        k.timer = k.deadline if k.deadline > now else now + k.timeout
+        push(k.timer, PORT_EVENTS * len(ports) + 2 * c + 1, heap, world)
         return
     k.timeouts += 1
     k.barren += 1

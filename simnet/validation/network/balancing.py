@@ -116,10 +116,11 @@ def permutation_ends(k: int, control: str, balancer: str, **others) -> dict[str,
     return {"mean": arrived.mean() * 1e6, "last": arrived.max() * 1e6}
 
 
-def adaptive_by_ecmp(k: int, **others) -> dict[str, float]:
+def adaptive_by_ecmp(k: int, reorder_window: int, **others) -> dict[str, float]:
     """Mean end of a permutation with per-packet adaptive routing by that with ECMP, at line rate with pauses."""
-    adaptive, ecmp = (permutation_ends(k, "none", balancer, **others)["mean"] for balancer in ("adaptive", "ecmp"))
-    return {"mean by ecmp's": adaptive / ecmp}
+    transport = {"kind": "go_back_n", "reorder_window": reorder_window}
+    adaptive = permutation_ends(k, "none", "adaptive", transport=transport, balancing={"step": "200kB"}, **others)
+    return {"mean by ecmp's": adaptive["mean"] / permutation_ends(k, "none", "ecmp", **others)["mean"]}
 
 
 def _permutations() -> Iterator[Case]:
@@ -151,10 +152,14 @@ def _permutations() -> Iterator[Case]:
         note="queues graded in steps of 5 % of a queue of 1,000 packets, as in that run, so that ports look alike",
     )  # fmt: skip
     yield from of_run(
-        "permutation of 128, line rate, adaptive with go-back-N", partial(adaptive_by_ecmp, 8, **roce),
+        "permutation of 128, line rate, adaptive with go-back-N", partial(adaptive_by_ecmp, 8, 0, **roce),
         "reordering takes from go-back-N what the paths give: no better than ECMP",
         Figure("mean by ecmp's", "x", 1.0, 0.0, "at least"),
         note="uet-htsim has 513 us by 522 of 1,024 hosts, where its switches move a flow only after a gap of 10 us",
+    )  # fmt: skip
+    yield from of_run(
+        "permutation of 128, line rate, adaptive, 64 packets of reordering", partial(adaptive_by_ecmp, 8, 64, **roce),
+        own, Figure("mean by ecmp's", "x", 197 / 522, 0.2), note="the reference is that of 1,024 hosts",
     )  # fmt: skip
 
 
@@ -190,6 +195,7 @@ def _dragonfly() -> Iterator[Case]:
             f"dragonfly at its worst, {name}", partial(dragonfly, balancer, **params),
             "Kim et al. 2008: minimal 1 / (a p), Valiant and UGAL near 1/2",
             Figure("rate", "line rates", rate, 0.1),
+            note="its own ports do not fill where queues further on may drop" if "local" in name else "",
         )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from simnet.errors import InputError
 from simnet.params import nearest
 from simnet.reader import lines
 from simnet.reader.lines import Line
@@ -79,14 +80,33 @@ def read(path: str | Path, start_unit: StartUnit = "us") -> Imported:
             known = ("src->dst", "trigger", "failure", *_HEADER)
             raise line.error(f"unknown word '{word}'; allowed: {', '.join(known)}{nearest(word, known)}")
     last = rows[-1] if rows else header["Nodes"][1]
-    for name, found in (("Connections", len(flows)), ("Triggers", len(triggers)), ("Failures", 0)):
-        said, line = header.get(name, (0, last))
-        if said != found:
-            raise line.error(f"says {said} {_HEADER[name]}, but the file has {found}")
+    counts = {"Connections": len(flows), "Triggers": len(triggers), "Failures": 0}
+    problems = [*_miscounted(header, counts, last), *_undefined(flows, triggers)]
+    if problems:
+        raise InputError("\n".join(problems))
     if not flows:
         raise last.error("the file has no flows")
     _join(flows, triggers)
     return Imported(_table(flows, triggers), nodes, Path(path).stem)
+
+
+def _miscounted(header: dict[str, tuple[int, Line]], counts: dict[str, int], last: Line) -> list[str]:
+    rows = [(name, *header.get(name, (0, last)), found) for name, found in counts.items()]
+    return [
+        str(line.error(f"says {said} {_HEADER[name]}, but the file has {found}"))
+        for name, said, line, found in rows
+        if said != found
+    ]
+
+
+def _undefined(flows: list[_Flow], triggers: dict[int, _Trigger]) -> list[str]:
+    """Triggers that flows fire or wait for and the file does not have."""
+    return [
+        str(flow.line.error(f"there is no trigger {number} in the file"))
+        for flow in flows
+        for number in [*flow.fires, flow.trigger]
+        if number and number not in triggers
+    ]
 
 
 def _flow(line: Line, nodes: int, start_unit: StartUnit) -> _Flow:
@@ -169,9 +189,6 @@ def _add_trigger(line: Line, triggers: dict[int, _Trigger]) -> None:
 def _join(flows: list[_Flow], triggers: dict[int, _Trigger]) -> None:
     """Find who fires every trigger and who waits for it, and whether that can work."""
     for i, flow in enumerate(flows):
-        for number in [*flow.fires, *([flow.trigger] if flow.trigger else [])]:
-            if number not in triggers:
-                raise flow.line.error(f"there is no trigger {number} in the file")
         for number in flow.fires:
             triggers[number].sources.append(i)
         if flow.trigger:

@@ -8,7 +8,7 @@ import pytest
 from simnet.flow_graph import flow_graph
 from simnet.network.model import STUCK, UNREACHABLE, LinkChange
 from simnet.network.packet_level.model import PacketModel
-from simnet.network.packet_level.parameters import Pfc, Ports
+from simnet.network.packet_level.parameters import Loss, Pfc, Ports
 from simnet.network.policies import Policies
 from simnet.topology.topology import Topology
 from tests.network.systems import finish_times, leaf_spine, star
@@ -57,6 +57,19 @@ def test_a_flow_waits_for_a_link_that_returns():
     down, up = ([LinkChange(t, i, rate) for i in range(2)] for t, rate in ((50e-6, 0.0), (10e-3, RATE)))
     times = finish_times(PacketModel(topology, 1, NONE, down + up), flow_graph(2, [0], [1], [0], 2_000_000), [1, 2])
     assert times[0] > 10e-3
+
+
+def test_timeouts_double_while_nothing_comes_back():
+    # a wire that loses everything
+    topology = star(2, RATE)
+    lost = Ports(lossless=False, losses=[Loss(link=("switch", "h1"), probability=1.0)])
+    transport = {"kind": "go_back_n", "timeout": "4ms"}
+    policies = Policies(congestion_control={"kind": "none"}, ports=lost, transport=transport)
+    network = PacketModel(topology, 1, policies)
+    network.start(flow_graph(2, [0], [1], [0], 10_000), np.array([1, 2]), 0, 0.0)
+    assert network.advance(1.0) == []
+    # after 4, 12, 28, 60, 124, 252, 508, 764 ms; from the seventh on they are 256 ms apart
+    assert int(network._connections.timeouts[0]) == 8
 
 
 def ring_of_switches() -> Topology:

@@ -9,7 +9,7 @@ from simnet.errors import InputError
 from simnet.flow_graph import flow_graph
 from simnet.network.flow_level.model import FlowModel
 from simnet.network.packet_level.model import PacketModel
-from simnet.network.packet_level.parameters import Loss, Packets, Ports
+from simnet.network.packet_level.parameters import Loss, Ports
 from simnet.network.policies import Policies
 from simnet.topology.topology import Topology
 from tests.network.packet_level.test_timing import UEC, line
@@ -80,20 +80,6 @@ def test_opposite_flows_wait_for_each_others_acknowledgements():
     assert heard[0] == pytest.approx(heard[1], rel=1e-9)
     (alone,) = acknowledged_at(topology, [0], [1], 2_000_000, ends)
     assert 0.9 * 490 * ACK / RATE < heard[0] - alone < 1.1 * 490 * ACK / RATE
-
-
-def test_outcast():
-    """Two senders of ten flows each, one of each to the receiver of a third: ten flows take ten times as long as one.
-
-    htsim: the last after 1638.08 us, the one that shares only its receiver after 208.0 us, acknowledged.
-    """
-    topology = fat_tree(8, RATE, LATENCY)
-    source = [1] + [2] * 10 + [3] * 10
-    destination = [0, 0, *range(4, 13), 0, *range(13, 22)]
-    policies = Policies(congestion_control={"kind": "fixed_window"}, packets=UEC.packets)
-    times = flow_times(topology, policies, source, destination, 2e6, hosts(topology, *range(22)))
-    assert times.max() == pytest.approx(1638.7e-6, rel=0.005)
-    assert times[0] + 2 * (LATENCY + ACK / RATE) == pytest.approx(208.0e-6, rel=0.005)
 
 
 # -- bounds -----------------------------------------------------------------------------------------------
@@ -167,28 +153,6 @@ def test_packets_wait_as_in_a_queue_with_random_arrivals(load):
 
 
 # -- pauses -----------------------------------------------------------------------------------------------
-
-
-def test_pauses_share_an_output_by_input_port():
-    """15 : 1 of 2 MB on a k = 4 tree: the receiver's neighbour has a third of the link, and two uplinks the rest.
-
-    htsim: 492 us with the acknowledgement. It pauses above 15 packets and resumes below 12. The three inputs pause
-    and resume in a rhythm that follows the hash, so single runs are up to 4 % off.
-    """
-    topology = fat_tree(4, RATE, LATENCY)
-    policies = Policies(
-        congestion_control={"kind": "none"},
-        ports=Ports(pfc={"xoff": "64kB", "xon": "44kB"}),
-        packets=Packets(payload="4000B", header="0B"),
-    )
-    devices = hosts(topology, *range(16))
-    runs = [flow_times(topology, policies, range(1, 16), [0] * 15, 2e6, devices, seed) * 1e6 for seed in range(1, 10)]
-    neighbour = np.array([times[0] for times in runs]) + 2 * (1 + ACK * 80e-6)
-    assert np.median(neighbour) == pytest.approx(492, rel=0.02)
-    assert neighbour == pytest.approx(np.full(9, 492), rel=0.04)
-    for times in runs:
-        assert 2400 <= times[1:].max() <= 2470
-        assert times[1:].min() > 1.5 * times[0]
 
 
 # -- losses -----------------------------------------------------------------------------------------------

@@ -118,6 +118,18 @@ def test_a_wrong_connection_matrix_is_refused_where_it_is_wrong(tmp_path, text, 
         imported(tmp_path, text)
 
 
+def test_wrong_counts_do_not_hide_a_missing_trigger(tmp_path):
+    text = "Nodes 2\nConnections 2\nTriggers 1\n0->1 id 1 trigger 7 size 1\n"
+    with pytest.raises(InputError) as caught:
+        imported(tmp_path, text)
+    lines = [line.partition("x.cm:")[2] for line in str(caught.value).split("\n")]
+    assert lines == [
+        "2: says 2 connections, but the file has 1",
+        "3: says 1 triggers, but the file has 0",
+        "4: there is no trigger 7 in the file",
+    ]
+
+
 def test_flows_of_ns3_in_both_forms(tmp_path):
     six = imported(tmp_path, "2\n2 1 3 100 5000 2\n3 1 3 101 6000 2.5 \n9 9 comment\n", "flow.txt", first_host=1)
     assert six.ranks is None

@@ -7,11 +7,8 @@ from simnet import hashing
 from simnet.flow_graph import flow_graph
 from simnet.network.model import LinkChange
 from simnet.network.packet_level.load_balancing import plb
-from simnet.network.packet_level.load_balancing.queue_pairs import EcmpQp
 from simnet.network.packet_level.model import PacketModel
-from simnet.network.packet_level.paths import Paths
 from simnet.network.policies import Policies
-from simnet.topology.builders.dragonfly import Dragonfly
 from simnet.topology.routing import Router
 from simnet.topology.topology import Topology
 from tests.network.systems import drain, fat_tree, finish_times, leaf_spine
@@ -31,44 +28,6 @@ def permutation(n: int, seed: int) -> np.ndarray:
     return target
 
 
-def max_min(start, links, capacity: np.ndarray) -> np.ndarray:
-    """Max-min fair rates of paths by water filling."""
-    owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    rates, free, left = np.full(len(start) - 1, np.nan), np.ones(len(start) - 1, bool), capacity.copy()
-    while free.any():
-        load = np.bincount(links[free[owner]], minlength=len(left))
-        share = np.where(load > 0, left / np.maximum(load, 1), np.inf)
-        least = share.min()
-        tight = np.isclose(share, least)
-        frozen = np.unique(owner[tight[links] & free[owner]])
-        rates[frozen], free[frozen] = least, False
-        left = left - least * np.bincount(links[np.isin(owner, frozen)], minlength=len(left))
-    return rates
-
-
-def rates_of_permutations(k: int, rule: str, seeds=range(20)) -> np.ndarray:
-    """Max-min rates, as parts of the line rate, of all flows of some permutations on a k-ary fat tree."""
-    topology = fat_tree(k, rate=1.0)
-    router, hosts, rates = Router(topology), hosts_of(topology), []
-    for seed in seeds:
-        target = hosts[permutation(len(hosts), seed)]
-        keys = hashing.keys(seed, hosts, target)
-        routes = router.routes(hosts, target, np.zeros(len(hosts), int), keys, rule=rule)
-        rates.append(max_min(routes.start, routes.links, topology.rates))
-    return np.array(rates)
-
-
-# mean rate of random permutations
-@pytest.mark.parametrize(
-    ("k", "rule", "mean"),
-    [
-        (4, "independent", 0.588), (8, "independent", 0.477), (8, "shared", 0.306), (8, "d_mod_k", 0.610),
-    ],
-)  # fmt: skip
-def test_mean_rate_of_permutations(k, rule, mean):
-    assert rates_of_permutations(k, rule, range(80 if k == 4 else 20)).mean() == pytest.approx(mean, rel=0.05)
-
-
 def test_a_shared_seed_leaves_all_but_one_in_k_half_cores_unused():
     topology = fat_tree(8)
     hosts, used = hosts_of(topology), {}
@@ -79,33 +38,6 @@ def test_a_shared_seed_leaves_all_but_one_in_k_half_cores_unused():
         ends = {topology.devices[topology.links[i].destination].name for i in routes.links}
         used[rule] = sum(name.startswith("core") for name in ends)
     assert used == {"shared": 16 // 4, "independent": 16}
-
-
-@pytest.mark.parametrize("k", [4, 8])
-def test_d_mod_k_carries_every_shift_at_line_rate(k):
-    topology = fat_tree(k)
-    hosts, router = hosts_of(topology), Router(topology)
-    for shift in range(1, len(hosts)):
-        keys = np.zeros(len(hosts), np.uint64)
-        routes = router.routes(hosts, np.roll(hosts, -shift), np.zeros(len(hosts), int), keys, rule="d_mod_k")
-        assert np.bincount(routes.links).max() == 1
-
-
-# balls in bins: 8 flows on 8 uplinks, E[1 / fullest]
-@pytest.mark.parametrize(("queue_pairs", "efficiency"), [(1, 0.413), (2, 0.498), (4, 0.584)])
-def test_more_queue_pairs_fill_bins_more_evenly(queue_pairs, efficiency):
-    topology = leaf_spine(2, 8, 8)
-    hosts, router, found, used = hosts_of(topology), Router(topology), [], []
-    source, target = np.repeat(hosts[:8], queue_pairs), np.repeat(hosts[8:], queue_pairs)
-    for seed in range(600):
-        paths = Paths(topology, seed, [EcmpQp(queue_pairs=queue_pairs)])
-        start = paths.find(router, source, target, np.zeros(len(source), int), 0).there
-        load = np.bincount(paths.links[start + 1]) / queue_pairs
-        found.append(1 / load.max())
-        used.append(np.count_nonzero(load) / 8)
-    assert np.mean(found) == pytest.approx(efficiency, rel=0.04)
-    if queue_pairs == 1:
-        assert np.mean(used) == pytest.approx(1 - (7 / 8) ** 8, rel=0.02)
 
 
 # -- packets ----------------------------------------------------------------------------------------------------
@@ -135,15 +67,6 @@ def test_ranking_of_spraying_schemes_by_the_last_flow():
     assert last["entropy_bitmap"] <= last["spray"] * 1.01
     assert last["spray"] < 1.25 * IDEAL
     assert last["ecmp"] > 2 * last["spray"]
-
-
-def test_per_packet_adaptive_routing_needs_a_receiver_that_reorders():
-    # pauses above 15 packets of a link, until 12
-    ports = {"pfc": {"xoff": "62kB", "xon": "50kB"}}
-    ecmp = completion("ecmp", "none", ports=ports)[0]
-    assert completion("adaptive", "none", ports=ports)[0] > 0.95 * ecmp
-    reorder = {"kind": "go_back_n", "reorder_window": 64}
-    assert completion("adaptive", "none", ports=ports, transport=reorder)[0] < 0.6 * ecmp
 
 
 def uplink_bytes(model, topology, leaf: str) -> np.ndarray:
@@ -226,30 +149,6 @@ def test_plb_leaves_a_path_that_it_shares_after_n_rounds():
     assert done < 1.4 * alone
     slow = model_of(seed, "ecmp")
     assert max(c.time for c in drain(slow)) > 1.95 * alone
-
-
-@pytest.fixture(scope="module")
-def dragonfly():
-    # a = 6 routers with p = 3 hosts and h = 3 global links each: 19 groups, 342 hosts
-    return Dragonfly(routers_per_group=6, ports_per_router=3, global_links=3, link_rate="100Gbps").build()
-
-
-# all hosts of a group send to the next group; Valiant spares the direct link, so 17 / 36 at 19 groups
-@pytest.mark.parametrize(("balancer", "part"), [("minimal", 1 / 18), ("valiant", 0.5), ("ugal", 0.5)])
-def test_worst_case_of_a_dragonfly(dragonfly, balancer, part):
-    hosts = np.arange(342)
-    graph = flow_graph(342, hosts, (hosts + 18) % 342, hosts, 50e6)
-    settings = policies(
-        balancer, {"kind": "fixed_window", "bdps": 4}, transport={"kind": "selective_repeat"},
-        ports={"lossless": False, "buffer": "1GB"},
-    )  # fmt: skip
-    model = PacketModel(dragonfly, 1, settings)
-    model.start(graph, dragonfly.gpus, 0, 0.0)
-    model.advance(100e-6)
-    before = int(model._world[0].progress)
-    model.advance(250e-6)
-    rate = (int(model._world[0].progress) - before) * 4160 / 342 / 150e-6
-    assert rate / RATE == pytest.approx(part, rel=0.1)
 
 
 @pytest.mark.parametrize("balancer", ["reps", "entropy_bitmap", "adaptive", "drill", "flowlet"])
