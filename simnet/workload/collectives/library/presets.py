@@ -129,33 +129,33 @@ DEFAULT_GENERATION = "hopper"
 CONSTANTS = Constants(
     generations={
         "volta": Generation(
-            launch=7.65 * _US, step=0.409 * _US, nvlink=0.923, channel=12.5 * _G,
+            launch=7.62 * _US, step=0.407 * _US, nvlink=0.923, channel=12.5 * _G,
             last_block=515 * _G, own_part=346 * _G,
         ),
         "turing": Generation(
-            launch=11.3 * _US, step=0.399 * _US, nvlink=0.455, channel=12.5 * _G,
+            launch=11.3 * _US, step=0.4 * _US, nvlink=0.455, channel=12.5 * _G,
             last_block=403 * _G, own_part=346 * _G,
         ),
         "ampere": Generation(
-            launch=9.87 * _US, step=0.317 * _US, nvlink=0.802, channel=12.5 * _G,
+            launch=9.83 * _US, step=0.315 * _US, nvlink=0.802, channel=12.5 * _G,
             last_block=410 * _G, own_part=361 * _G,
         ),
         "ampere_rtx": Generation(
-            launch=7.03 * _US, step=0.385 * _US, nvlink=0.9, channel=12.5 * _G,
+            launch=7.03 * _US, step=0.383 * _US, nvlink=0.9, channel=12.5 * _G,
             last_block=383 * _G, own_part=347 * _G,
         ),
         "ada": Generation(
-            launch=5.3 * _US, step=0.341 * _US, nvlink=0.758, channel=12.5 * _G,
+            launch=5.32 * _US, step=0.347 * _US, nvlink=0.758, channel=12.5 * _G,
             last_block=98.9 * _G, own_part=478 * _G,
         ),
         # NVLS from 5 ranks on Hopper and from 6 on Blackwell [MLE-NET]
         "hopper": Generation(
-            launch=4.87 * _US, step=0.262 * _US, nvlink=0.82, channel=18.8 * _G,
-            last_block=799 * _G, own_part=788 * _G, nvls=0.606, nvls_ranks=5,
+            launch=4.85 * _US, step=0.262 * _US, nvlink=0.82, channel=18.8 * _G,
+            last_block=799 * _G, own_part=795 * _G, nvls=0.606, nvls_ranks=5,
         ),
         "blackwell": Generation(
-            launch=8.18 * _US, step=0.674 * _US, nvlink=0.771, channel=28 * _G,
-            last_block=1240 * _G, own_part=611 * _G, nvls=0.477, nvls_ranks=6,
+            launch=8.18 * _US, step=0.666 * _US, nvlink=0.775, channel=28 * _G,
+            last_block=1220 * _G, own_part=613 * _G, nvls=0.477, nvls_ranks=6,
         ),
         "blackwell_rtx": Generation(
             launch=4.72 * _US, step=0.396 * _US, nvlink=0.759, channel=12.5 * _G,
@@ -166,21 +166,22 @@ CONSTANTS = Constants(
     protocols={
         "ll": Protocol(
             launch=0, step=0, hop=2.4 * _US, post=1 * _US,
-            nvlink=0.0679, pcie=0.475, net=0.179, piece=8 * _KIB, smallest=8 * _KIB,
+            nvlink=0.0558, pcie=0.478, net=0.249, piece=8 * _KIB, smallest=8 * _KIB,
         ),
         "ll128": Protocol(
-            launch=0.824 * _US, step=0.0529 * _US, hop=9.55 * _US, post=3.78 * _US,
-            nvlink=0.389, pcie=0.5, net=0.938, piece=16 * _KIB, smallest=16 * _KIB,
+            launch=0.84 * _US, step=0.0543 * _US, hop=8.45 * _US, post=3.78 * _US,
+            nvlink=0.386, pcie=0.5, net=0.938, piece=16 * _KIB, smallest=16 * _KIB,
         ),
         "simple": Protocol(
-            launch=4.42 * _US, step=4.03 * _US, hop=6.51 * _US, post=3.97 * _US,
+            launch=4.5 * _US, step=4.05 * _US, hop=10.4 * _US, post=3.78 * _US,
             nvlink=1, pcie=1, net=1, piece=512 * _KIB, smallest=32 * _KIB, whole=True,
         ),
     },
+    # rings on NDR reach 393 of 400 GB/s, a NIC of 100 Gb/s 12.2 GB/s, EFA 193.7 of 200 Gb/s [NT309][NT29][MLE-NET]
     fabrics={
         "ib": Fabric(reached=0.98, hop=1),
-        "ethernet": Fabric(reached=0.715, hop=2.05),
-        "efa": Fabric(reached=0.98, hop=28),
+        "ethernet": Fabric(reached=0.976, hop=2.08),
+        "efa": Fabric(reached=0.968, hop=28),
     },
     versions={
         "nccl": Version(),
@@ -192,11 +193,12 @@ CONSTANTS = Constants(
     host=102 * _G,
     between=41.3 * _G,
     staged=4.1 * _G,
-    nvls_launch=42.1 * _US,
-    tree=0.856,
-    pair_step=0.371 * _US,
+    nvls_launch=42.3 * _US,
+    # two servers with 50 GB/s of EFA each all-reduce 41.8 GB/s [AWS-NT]
+    tree=0.86,
+    pair_step=0.362 * _US,
     pair_rate=6.51 * _G,
     fill=2,
-    thread_launch=4.5 * _US,
+    thread_launch=4.49 * _US,
 )  # fmt: skip
 """The constants as they are used."""
