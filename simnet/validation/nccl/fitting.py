@@ -10,6 +10,7 @@ take no part.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
+from functools import cache
 
 import numpy as np
 
@@ -150,6 +151,7 @@ def count() -> int:
     return len(fitted(CONSTANTS))
 
 
+@cache
 def _guess(key: Key) -> tuple[float, float] | None:
     name = ".".join(key)
     return next((guess for pattern, guess in FIRST_GUESSES.items() if fnmatch(name, pattern)), None)

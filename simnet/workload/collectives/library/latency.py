@@ -30,28 +30,12 @@ def _ring_length(plan: Plan) -> int:
 
 
 def _through_stages(plan: Plan, delay: np.ndarray, lead: np.ndarray, wire: np.ndarray) -> tuple[float, int]:
-    before, after = plan.pipeline.waits()
-    order = np.argsort(after, kind="stable")
-    latency, stages = delay + lead + wire, np.ones(len(delay), np.int64)
-    own = latency.copy()
-    for b, a in zip(*_in_order(before[order], after[order], len(delay))):
-        if latency[b] + own[a] > latency[a]:
-            latency[a] = latency[b] + own[a]
-        stages[a] = max(stages[a], stages[b] + 1)
+    own = delay + lead + wire
+    latency, stages = own.copy(), np.ones(len(own), np.int64)
+    for before, after in plan.levels:
+        np.maximum.at(latency, after, latency[before] + own[after])
+        np.maximum.at(stages, after, stages[before] + 1)
     return float(latency.max(initial=0.0)), int(stages.max(initial=1))
-
-
-def _in_order(before: np.ndarray, after: np.ndarray, count: int) -> tuple[list[int], list[int]]:
-    """The waits, sorted so that all into an edge come before any out of it."""
-    level = np.zeros(count, np.int64)
-    while True:
-        raised = level.copy()
-        np.maximum.at(raised, after, level[before] + 1)
-        if np.array_equal(raised, level):
-            break
-        level = raised
-    order = np.argsort(level[after], kind="stable")
-    return before[order].tolist(), after[order].tolist()
 
 
 def _in_turns(plan: Plan, delay: np.ndarray, lead: np.ndarray, wire: np.ndarray) -> tuple[float, int]:

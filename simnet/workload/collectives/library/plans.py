@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +42,20 @@ class Plan:
     steps: int = 1
     own: float = 0.0
     pipeline: Pipeline | None = None
+
+    @cached_property
+    def levels(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Connections before and after, where stages wait for one another: all into a stage before any out of it."""
+        before, after = self.pipeline.waits()
+        level = np.zeros(len(self.size), np.int64)
+        while True:
+            raised = level.copy()
+            np.maximum.at(raised, after, level[before] + 1)
+            if np.array_equal(raised, level):
+                break
+            level = raised
+        of = level[after]
+        return [(before[of == i], after[of == i]) for i in range(1, int(of.max(initial=0)) + 1)]
 
 
 def _ring(group: Group, operation: Operation) -> Plan:
