@@ -83,7 +83,9 @@ class Group:
         return rings.heads(self)
 
     def behind_nvswitches(self) -> bool:
-        """True if members of a server reach one another through NVSwitches, in every server."""
+        """True if every server has several members, which reach one another through NVSwitches."""
+        if min(map(len, self.by_server)) < 2:
+            return False
         return all(self._through_nvswitch(a, b) for members in self.by_server for a, b in zip(members, members[1:]))
 
     def _through_nvswitch(self, a: int, b: int) -> bool:

@@ -43,7 +43,7 @@ def in_switches(pipeline: Pipeline, group: Group, size: float) -> list[np.ndarra
     """Add one edge from every member to the next of its server, as switches that add up or copy load the links."""
     added = []
     for members in map(np.array, group.by_server):
-        added.append(pipeline.edges(members, np.roll(members, -1), size) if len(members) > 1 else np.zeros(0, np.int32))
+        added.append(pipeline.edges(members, np.roll(members, -1), size))
     return added
 
 

@@ -57,6 +57,7 @@ class Library:
 
     def choose(self, operation: Operation) -> Choice:
         """The fastest of what the operation allows. Raises InputError where it asks for what cannot be."""
+        self._check_names(operation)
         found = sorted(self.candidates(operation), key=lambda candidate: candidate[0])
         if not found:
             raise InputError(self._why_none(operation))
@@ -128,12 +129,15 @@ class Library:
             return version.ll128 and PCIE not in load.kinds and not pairs
         return True
 
+    def _check_names(self, operation: Operation) -> None:
+        for what, name, known in (
+            ("protocol", operation.protocol, self.constants.protocols),
+            ("library", operation.library, self.constants.versions),
+        ):
+            if name is not None and name not in known:
+                raise InputError(f"unknown {what} '{name}'; allowed: {', '.join(known)}{nearest(name, known)}")
+
     def _why_none(self, operation: Operation) -> str:
-        if operation.protocol is not None and operation.protocol not in self.constants.protocols:
-            known = list(self.constants.protocols)
-            return f"unknown protocol '{operation.protocol}'; allowed: {', '.join(known)}" + nearest(
-                operation.protocol, known
-            )
         if operation.algorithm != AUTO:
             timer = self.timer(operation, operation.algorithm)
             return timer if isinstance(timer, str) else f"{operation.algorithm}: goes with protocol simple only"

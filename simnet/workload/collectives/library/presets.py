@@ -79,9 +79,9 @@ class Constants(Params):
     fabrics: by kind of link. net_channels: channels of a collective between servers, each of net_channel [bytes/s].
     pcie: part of the nominal rate that PCIe reaches. Of copies over PCIe [bytes/s]: host into one socket, between from
     one socket to another, staged through host memory, over a PCIe link. nvls_launch [s]: added where switches reduce.
-    tree: part of the rate of rings that trees reach over NICs. pair_step [s]: of a rank for every partner of an
-    all-to-all; pair_rate [bytes/s]: most of a pair of ranks with LL. fill: pieces for every stage of a pipeline, as
-    long as they do not get too small. thread_launch [s]: of a kernel, by a host thread that launches on several GPUs.
+    tree, pat: part of the rate of rings that trees and PAT reach over NICs. pair_step [s]: of a rank for every partner
+    of an all-to-all; pair_rate [bytes/s]: most of a pair of ranks with LL. fill: pieces for every stage of a pipeline,
+    as long as they do not get too small. thread_launch [s]: of a kernel, by a host thread that launches on several.
     """
 
     generations: dict[str, Generation]
@@ -96,6 +96,7 @@ class Constants(Params):
     staged: float
     nvls_launch: float
     tree: float
+    pat: float
     pair_step: float
     pair_rate: float
     fill: float
@@ -196,6 +197,7 @@ CONSTANTS = Constants(
     nvls_launch=42.3 * _US,
     # two servers with 50 GB/s of EFA each all-reduce 41.8 GB/s [AWS-NT]
     tree=0.86,
+    pat=0.75,  # [NCCL-TUNE]
     pair_step=0.362 * _US,
     pair_rate=6.51 * _G,
     fill=2,

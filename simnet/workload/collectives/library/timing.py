@@ -45,7 +45,7 @@ class Setting:
             case "nvlink":
                 return self.generation.nvls if self.reduces else self.generation.nvlink * protocol.nvlink
             case "net":
-                of_rings = known.tree if self.algorithm in ("tree", "nvls_tree") else 1.0
+                of_rings = {"tree": known.tree, "nvls_tree": known.tree, "pat": known.pat}.get(self.algorithm, 1.0)
                 return known.fabrics[fabric].reached * protocol.net * of_rings
         return known.pcie * protocol.pcie
 
