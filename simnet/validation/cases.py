@@ -55,7 +55,10 @@ class Verdict:
         """Whether the case promises a tolerance and is beyond it, or gave no number at all."""
         if self.error is None:
             return True
-        if self.case.tolerance is None:
-            return False
-        above, below = self.error > self.case.tolerance, self.error < -self.case.tolerance
-        return {"about": above or below, "at most": above, "at least": below}[self.case.limit]
+        return self.case.tolerance is not None and self.off > self.case.tolerance
+
+    @property
+    def off(self) -> float:
+        """|error|, which is 0 on the right side of a bound; not where there is no number."""
+        error = self.error
+        return {"about": abs(error), "at most": max(error, 0.0), "at least": max(-error, 0.0)}[self.case.limit]

@@ -19,7 +19,7 @@ class Aim:
 
 @dataclass(frozen=True)
 class Spread:
-    """Absolute errors of some verdicts.
+    """Absolute errors of some verdicts, 0 on the right side of a bound.
 
     count: of verdicts; cases: of which they are quantities. median, p90: of |error|, where every case has the same
     weight however many quantities it has. worst: the verdict with the largest. failed: verdicts without a number,
@@ -44,7 +44,7 @@ def spread(verdicts: Sequence[Verdict]) -> Spread:
     """Sum up the errors of verdicts that are counted."""
     counted = [verdict for verdict in verdicts if verdict.case.counted]
     known = [verdict for verdict in counted if verdict.error is not None]
-    errors = np.array([abs(verdict.error) for verdict in known])
+    errors = np.array([verdict.off for verdict in known])
     sizes = Counter(verdict.case.case for verdict in known)
     weights = np.array([1.0 / sizes[verdict.case.case] for verdict in known])
     return Spread(

@@ -26,7 +26,7 @@ def of_run(
         Case(
             suite="network", case=case, quantity=f.quantity, unit=f.unit, reference=f.reference,
             source=f.source or source, simulate=simulate, tolerance=f.tolerance, run=case, slow=slow, limit=f.limit,
-            note=note,
+            note=note, group="promised" if f.tolerance is not None else "without a promise",
         )
         for f in figures
     ]  # fmt: skip
