@@ -8,7 +8,7 @@ from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.load_balancing.feedback import ANSWERED, EXPIRED, TRIMMED
 from simnet.network.packet_level.port import append, free_packet
 from simnet.network.packet_level.serving import serve
-from simnet.network.packet_level.state import ACK, CREDIT, GO_BACK_N, NACK, PORT_EVENTS, SELECTIVE
+from simnet.network.packet_level.state import ACK, CREDIT, CREDIT_BACK, GO_BACK_N, NACK, PORT_EVENTS, SELECTIVE
 
 MOST_BARREN_TIMEOUTS = 30  # in a row, without anything acknowledged: nothing moves any more
 NEVER = np.int64(2**62)
@@ -25,7 +25,7 @@ def send_answer(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
-    append(slot, port, now, ports, packets)
+    append(slot, port, now, ports, packets, world)
     if ports[port].busy_until <= now:
         serve(
             port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
@@ -190,12 +190,12 @@ def begin(flow, now, connections, messages, params, flows, ports, heap, world):
 
 
 @kernel
-def credit_back(port, ports, packets, heap, world):
-    """The first credit on its way back to a port has arrived."""
-    p = ports[port]
+def credit_back(row, ports, packets, heap, world):
+    """The first credit on its way back to a lane has arrived."""
+    p = ports[row]
     slot = p.credit_head
     p.credits += packets[slot].bytes
     p.credit_head = packets[slot].next
     if p.credit_head >= 0:
-        push(packets[p.credit_head].arrival, 4 * len(ports) + port, heap, world)
+        push(packets[p.credit_head].arrival, CREDIT_BACK * len(ports) + row, heap, world)
     free_packet(slot, packets, world)

@@ -12,8 +12,10 @@ _FORWARDING = ("nvswitch", "pcie_switch", "cpu", "nic", "switch", "memory")
 
 
 def port_table(topology: Topology, settings: PortSettings) -> np.recarray:
-    """One row per link, idle."""
-    ports = table(len(topology.links), PORT)
+    """One row per link and virtual lane, idle: the lanes 0 of all links, then the lanes 1, and so on."""
+    links = len(topology.links)
+    every_lane = table(links * settings.ports.virtual_lanes, PORT)
+    ports = every_lane[:links]
     ports.ps_per_byte = SECOND / topology.rates
     ports.delay = np.rint(topology.latencies * SECOND)
     for name in ("data_head", "data_tail", "control_head", "control_tail", "wire_head", "wire_tail", "ring"):
@@ -21,6 +23,7 @@ def port_table(topology: Topology, settings: PortSettings) -> np.recarray:
     ports.credit_head = ports.credit_tail = ports.pull_head = -1
     hops = 2 * max(topology.tiers, default=1)  # up and down again
     wires = 2 * hops * float(topology.latencies.max(initial=0.0))
+    ports.raises = _raises(topology)
     for i, link in enumerate(topology.links):
         port = ports[i]
         port.node, port.far = link.source, link.destination
@@ -39,7 +42,21 @@ def port_table(topology: Topology, settings: PortSettings) -> np.recarray:
         port.lossless = CREDITS if port.credits else PFC if pauses else NONE
         port.xoff, port.xon, port.headroom = settings.pause_thresholds(link.rate, link.latency)
     _set_losses(ports, topology, settings)
-    return ports
+    for lane in range(1, settings.ports.virtual_lanes):
+        every_lane[lane * links : (lane + 1) * links] = ports
+    return every_lane
+
+
+def _raises(topology: Topology) -> list[bool]:
+    """Links behind which a packet goes on in the next virtual lane: those between groups, or between any two switches.
+
+    Channels are then taken in an order (lane 0 within a group, lane 0 between groups, lane 1 within a group, ...), so
+    none waits for itself while there are lanes enough (Kim et al. 2008, section 4.1; for any network Guenther 1981).
+    """
+    groups = [d.name.rpartition("/")[0] if d.kind == "switch" else None for d in topology.devices]
+    grouped = "" not in groups
+    ends = ((groups[link.source], groups[link.destination]) for link in topology.links)
+    return [None not in (a, b) and not (grouped and a == b) for a, b in ends]
 
 
 def _set_losses(ports: np.recarray, topology: Topology, settings: PortSettings) -> None:

@@ -14,32 +14,35 @@ def cut(port, now, ports, devices, packets, heap, world):
     """A link fails: what waits for it is lost now, what is on its wire when it would have arrived."""
     p = ports[port]
     p.down = 1
-    for _ in range(2):
-        slot = p.data_head
-        if slot < 0:
-            slot = p.control_head
-        while slot >= 0:
-            following = packets[slot].next
-            p.dropped += 1
-            p.dropped_bytes += packets[slot].bytes
-            leave_ingress(slot, now, ports, devices, packets, heap, world)
-            free_packet(slot, packets, world)
-            slot = following
-        if p.data_head >= 0:
-            p.area += np.float64(p.data_bytes) * np.float64(now - p.area_since)
-            p.area_since = now
-            p.data_head = -1
-            p.data_bytes = 0
-        else:
-            p.control_head = -1
-            p.control_bytes = 0
-    if p.paused == 1:
-        p.paused = 0
-        p.paused_time += now - p.paused_since
-    if p.pausing == 1:
-        p.pausing = 0
-        p.after_xoff = 0
-        devices[p.far].pausing -= 1
+    p.area += np.float64(p.data_bytes) * np.float64(now - p.area_since)
+    p.area_since = now
+    for row in range(port, len(ports), world[0].links):
+        lane = ports[row]
+        _drop_all(lane.data_head, port, now, ports, devices, packets, heap, world)
+        _drop_all(lane.control_head, port, now, ports, devices, packets, heap, world)
+        lane.data_head = -1
+        lane.control_head = -1
+        if lane.paused == 1:
+            lane.paused = 0
+            lane.paused_time += now - lane.paused_since
+        if lane.pausing == 1:
+            lane.pausing = 0
+            lane.after_xoff = 0
+            devices[p.far].pausing -= 1
+    p.data_bytes = 0
+    p.control_bytes = 0
+
+
+@kernel
+def _drop_all(slot, port, now, ports, devices, packets, heap, world):
+    """Drop a packet in a queue of a port and all behind it."""
+    while slot >= 0:
+        following = packets[slot].next
+        ports[port].dropped += 1
+        ports[port].dropped_bytes += packets[slot].bytes
+        leave_ingress(slot, now, ports, devices, packets, heap, world)
+        free_packet(slot, packets, world)
+        slot = following
 
 
 @kernel
@@ -55,9 +58,9 @@ def put_back(c, now, connections, ports, heap, world):
 
 
 def circular_wait(ports: np.recarray, packets: np.recarray) -> list[int]:
-    """Links that wait for one another in a circle (a deadlock of pauses or credits), or [].
+    """Lanes of links that wait for one another in a circle (a deadlock of pauses or credits), or []: rows of `ports`.
 
-    A link waits for another if it is held back and some packet that came over it stands in the other's queue.
+    A lane waits for another if it is held back and some packet that came by it stands in the other's queue.
     """
     waits: dict[int, set[int]] = {}
     for port in np.flatnonzero((ports.data_head >= 0) | (ports.control_head >= 0)).tolist():

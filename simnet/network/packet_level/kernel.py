@@ -41,7 +41,8 @@ def arrive(
         p.dropped += 1
         p.dropped_bytes += packets[slot].bytes
         if p.lossless == CREDITS:
-            return_credit(port, packets[slot].bytes, now, ports, packets, heap, world)
+            row = port + packets[slot].lane * world[0].links
+            return_credit(row, packets[slot].bytes, now, ports, packets, heap, world)
         free_packet(slot, packets, world)
         return
     if path_links[packets[slot].hop + 1] >= 0:
@@ -51,7 +52,8 @@ def arrive(
         )  # fmt: skip
         return
     if p.lossless == CREDITS:
-        return_credit(port, packets[slot].bytes, now, ports, packets, heap, world)
+        row = port + packets[slot].lane * world[0].links
+        return_credit(row, packets[slot].bytes, now, ports, packets, heap, world)
     if packets[slot].kind != DATA:
         take_answer(
             slot, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records,
@@ -84,7 +86,8 @@ def handle(
     record, hops, memory,
 ):  # fmt: skip
     """Process the first event of the heap, which is no arrival."""
-    kind, port = number // len(ports), number % len(ports)
+    kind, row = number // len(ports), number % len(ports)
+    port = row % world[0].links
     pop(heap, world)
     grant = np.int64(-1)
     if kind == PULL:
@@ -101,7 +104,7 @@ def handle(
     )  # fmt: skip
     if kind == WAKE:
         return
-    p = ports[port]
+    p = ports[row]
     if kind >= PORT_EVENTS:
         if (number - PORT_EVENTS * len(ports)) & 1 == DUE:
             sender.settle(c, now, connections, messages, ports, heap, world)
@@ -115,9 +118,9 @@ def handle(
         p.paused = 0
         p.paused_time += now - p.paused_since
     elif kind == PULL:
-        append(grant, port, now, ports, packets)
+        append(grant, port, now, ports, packets, world)
     else:
-        credit_back(port, ports, packets, heap, world)
+        credit_back(row, ports, packets, heap, world)
     serve(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
@@ -131,13 +134,13 @@ def sample(ports, connections, samples, probes, world):
     The port has been served, so what it has sent and what waits in it are those of this very moment.
     """
     w = world[0]
-    most = len(samples) // len(ports)
+    most = len(samples) // w.links
     p = ports[w.sample_port]
-    s = samples[w.samples * len(ports) + w.sample_port]
+    s = samples[w.samples * w.links + w.sample_port]
     s.bytes = p.bytes_out - max(p.busy_until - w.now, 0) / p.ps_per_byte
     s.area = p.area + np.float64(p.data_bytes) * np.float64(w.now - p.area_since)
     w.sample_port += 1
-    if w.sample_port < len(ports):
+    if w.sample_port < w.links:
         return
     chosen = len(probes) // most
     for i in range(chosen):
@@ -149,8 +152,8 @@ def sample(ports, connections, samples, probes, world):
     w.samples += 1
     if w.samples == most:
         for i in range(most // 2):
-            for port in range(len(ports)):
-                samples[i * len(ports) + port] = samples[(2 * i + 1) * len(ports) + port]
+            for port in range(w.links):
+                samples[i * w.links + port] = samples[(2 * i + 1) * w.links + port]
             for c in range(chosen):
                 probes[i * chosen + c] = probes[(2 * i + 1) * chosen + c]
         w.samples = most // 2

@@ -76,7 +76,8 @@ class PacketModel:
         self._world.int_hops = self.port_settings.int_hops
         self._graphs = StartedGraphs(self._world, record)
         self._ports = port_table(topology, self.port_settings)
-        self._sampling = Sampling(self._world[0], len(self._ports), bins, probes)
+        self._world.links, self._world.lanes = len(topology.links), self.port_settings.ports.virtual_lanes
+        self._sampling = Sampling(self._world[0], len(topology.links), bins, probes)
         self._devices, self._device_ports = device_table(topology, self.port_settings)
         self._packets = table(0, PACKET)
         self._records = table(1, INT)
@@ -140,8 +141,8 @@ class PacketModel:
 
     def report(self) -> NetworkReport:
         """See `model.NetworkModel.report`."""
-        world, ports = self._world[0], self._ports
-        columns = statistics.of_ports(ports, int(world.now))
+        world, ports = self._world[0], self._ports[: len(self._topology.links)]
+        columns = statistics.of_ports(self._ports, world)
         return NetworkReport(
             time=self._seconds(world.now),
             bytes=np.array(ports.bytes_out, np.float64),
@@ -152,7 +153,7 @@ class PacketModel:
             settings=settings.describe(self.classes),
             ports=columns,
             transport=statistics.of_connections(self._connections, world),
-            unused=statistics.never_acted(self.port_settings, ports),
+            unused=statistics.never_acted(self.port_settings, ports, columns["pauses"]),
             **self._sampling.columns(ports, columns["queue_area"], int(world.now)),
         )
 
@@ -247,7 +248,8 @@ class PacketModel:
             self._rates[change.link] = change.rate
             port = self._ports[change.link]
             if change.rate > 0:
-                port.ps_per_byte, port.down = SECOND / change.rate, 0
+                port.down = 0
+                self._ports.ps_per_byte[change.link :: len(self._topology.links)] = SECOND / change.rate
             else:
                 failures.cut(change.link, ticks, self._ports, self._devices, self._packets, self._heap, self._world)
         if rerouted:
@@ -284,7 +286,10 @@ class PacketModel:
         number, connection, a, b = self._ends(c)
         circle = failures.circular_wait(self._ports, self._packets)
         if circle:
-            names = [self._topology.link_name(link) for link in circle]
+            links = len(self._topology.links)
+            names = [self._topology.link_name(row % links) for row in circle]
+            if self.port_settings.ports.virtual_lanes > 1:
+                names = [f"{name} (lane {row // links})" for name, row in zip(names, circle)]
             reason = f"deadlock: these links wait for one another in a circle: {', '.join(names)}"
         else:
             reason = f"livelock: {a} sends to {b} again and again without progress"

@@ -27,8 +27,9 @@ class Packets(Params):
 
     @model_validator(mode="after")
     def _holds_something(self):
-        if self.payload < 1:
-            raise inside(("payload",), "must be at least 1 byte")
+        for name in ("payload", "ack"):
+            if getattr(self, name) < 1:
+                raise inside((name,), "must be at least 1 byte")
         return self
 
 
@@ -87,7 +88,15 @@ class Ports(Params):
     ecn: Ecn | None = Field(None, description="marking; default: what the control needs")
     pfc: Pfc | None = Field(None, description="pauses; default: where the control needs a lossless network")
     credits: Size | None = Field(
-        None, description="input buffer per link of InfiniBand's credit-based flow control, instead of pauses"
+        None,
+        description="InfiniBand's flow control instead of pauses: input buffer per link and virtual lane",
+    )
+    virtual_lanes: int = Field(
+        1,
+        ge=1,
+        le=15,
+        description="queues with pauses or credits of their own per link; a packet starts in the first and takes the "
+        "next after each link between groups (dragonfly) or, where there are none, switches",
     )
     lossless: bool | None = Field(None, description="false: no pauses even where the control brings them")
     trimming: bool | None = Field(None, description="cut the payload of what does not fit instead of dropping it")

@@ -90,13 +90,13 @@ class Paths:
         self.hops = np.concatenate([np.where(places > 0, places + cells, 0).ravel(), sets, goals]).astype(np.int32)
         world.goals, world.goal_devices = len(goals), cells + len(sets)
         uplinks = self._ends[self._is_switch[self._ends[:, 1]], 0]
-        world.lanes = np.bincount(uplinks, minlength=len(attached))[goals].max(initial=0)
+        world.uplinks = np.bincount(uplinks, minlength=len(attached))[goals].max(initial=0)
         self.fit_memory(connections, world)
 
     def fit_memory(self, connections: np.recarray, world: np.record) -> None:
         """Make room for what switches remember of `connections`, and for CONGA's tables behind it, started anew."""
         flowlets = flowlet.ROWS * len(connections) if self._any(flowlet.Flowlet, conga.Conga) else 0
-        pairs = world.goals**2 * (world.lanes + 1) if self._any(conga.Conga) else 0
+        pairs = world.goals**2 * (world.uplinks + 1) if self._any(conga.Conga) else 0
         if flowlets + pairs == 0 or (flowlets <= world.conga and flowlets + pairs <= len(self.memory)):
             return
         memory = table(flowlets + int(pairs), MEMORY)

@@ -79,13 +79,13 @@ def _stamp(slot, port, time, ports, packets, records, world):
 
 
 @kernel(inline=True)
-def _mark(slot, port, ports, packets, world):
+def _mark(slot, port, row, ports, packets, world):
     """RED on the queue that a data packet leaves behind: 0 below Kmin, up to Pmax at Kmax, 1 above."""
     p = ports[port]
     queue = p.data_bytes
     if p.kmax <= 0 or queue <= p.kmin:
         return
-    if p.lossless == CREDITS and p.credits < 2 * packets[slot].bytes:
+    if p.lossless == CREDITS and ports[row].credits < 2 * packets[slot].bytes:
         return  # a victim: its queue stands because the next switch has no room
     if queue <= p.kmax:
         probability = p.pmax * (queue - p.kmin) / (p.kmax - p.kmin) if p.kmax > p.kmin else 0.0
@@ -130,16 +130,16 @@ def leave_ingress(slot, time, ports, devices, packets, heap, world):
 
 
 @kernel(inline=True)
-def return_credit(link, size, time, ports, packets, heap, world):
-    """Send credit for `size` bytes back over a link."""
+def return_credit(row, size, time, ports, packets, heap, world):
+    """Send credit for `size` bytes of a lane back over its link."""
     slot = new_packet(packets, world)
-    p = ports[link]
+    p = ports[row]
     packets[slot].bytes = size
     packets[slot].next = -1
     packets[slot].arrival = max(time + p.delay, world[0].now)
     if p.credit_head < 0:
         p.credit_head = slot
-        push(packets[slot].arrival, CREDIT_BACK * len(ports) + link, heap, world)
+        push(packets[slot].arrival, CREDIT_BACK * len(ports) + row, heap, world)
     else:
         last = p.credit_tail
         packets[slot].arrival = max(packets[slot].arrival, packets[last].arrival)
@@ -148,8 +148,8 @@ def return_credit(link, size, time, ports, packets, heap, world):
 
 
 @kernel(inline=True)
-def transmit(slot, port, start, ports, packets, heap, world):
-    """Put a packet on the wire of a port at `start` [ps]."""
+def transmit(slot, port, row, start, ports, packets, heap, world):
+    """Put a packet of a lane on the wire of its port at `start` [ps]."""
     p = ports[port]
     size = packets[slot].bytes
     duration = np.int64(size * p.ps_per_byte + 0.5)
@@ -158,7 +158,7 @@ def transmit(slot, port, start, ports, packets, heap, world):
     p.bytes_out += size
     p.packets_out += 1
     if p.lossless == CREDITS:
-        p.credits -= size
+        ports[row].credits -= size
     packets[slot].arrival = p.busy_until + p.delay
     packets[slot].next = -1
     if packets[slot].kind == DATA:
@@ -171,55 +171,81 @@ def transmit(slot, port, start, ports, packets, heap, world):
     p.wire_tail = slot
 
 
+@kernel
+def next_lane(port, ports, packets, world):
+    """Row of the lane whose turn it is: round robin of those that may send, control before data. Lane 0 if none may."""
+    p, links, lanes = ports[port], world[0].links, world[0].lanes
+    chosen = -1
+    for i in range(1, lanes + 1):
+        number = (p.turn + i) % lanes
+        lane = ports[port + number * links]
+        control = lane.control_head >= 0
+        if not control and (chosen >= 0 or lane.data_head < 0 or lane.paused == 1):
+            continue
+        head = lane.control_head if control else lane.data_head
+        if p.lossless == CREDITS and lane.credits < packets[head].bytes:
+            continue
+        chosen = number
+        if control:
+            break
+    if chosen < 0:
+        return np.int64(port)
+    p.turn = chosen
+    return np.int64(port + chosen * links)
+
+
 @kernel(inline=True)
 def send_waiting(port, ports, devices, packets, records, heap, world):
     """Start the packet whose turn it is at a free port; False if none may go (then connections may)."""
     p = ports[port]
+    row = port if world[0].lanes == 1 else next_lane(port, ports, packets, world)
+    lane = ports[row]
     start = p.busy_until
-    if p.control_head >= 0:
-        slot = p.control_head
-        if p.lossless == CREDITS and p.credits < packets[slot].bytes:
+    if lane.control_head >= 0:
+        slot = lane.control_head
+        if p.lossless == CREDITS and lane.credits < packets[slot].bytes:
             return False
-        p.control_head = packets[slot].next
+        lane.control_head = packets[slot].next
         p.control_bytes -= packets[slot].bytes
-    elif p.data_head >= 0 and p.paused == 0:
-        slot = p.data_head
-        if p.lossless == CREDITS and p.credits < packets[slot].bytes:
+    elif lane.data_head >= 0 and lane.paused == 0:
+        slot = lane.data_head
+        if p.lossless == CREDITS and lane.credits < packets[slot].bytes:
             return False
         _note_queue(p, start)
-        p.data_head = packets[slot].next
+        lane.data_head = packets[slot].next
         p.data_bytes -= packets[slot].bytes
         if packets[slot].kind == DATA:
-            _mark(slot, port, ports, packets, world)
+            _mark(slot, port, row, ports, packets, world)
             if world[0].int_hops > 0:
                 _stamp(slot, port, start, ports, packets, records, world)
     else:
         return False
     leave_ingress(slot, start, ports, devices, packets, heap, world)
-    transmit(slot, port, start, ports, packets, heap, world)
+    transmit(slot, port, row, start, ports, packets, heap, world)
     return True
 
 
 @kernel(inline=True)
-def append(slot, port, now, ports, packets):
-    """Put a packet at the end of its class's queue."""
+def append(slot, port, now, ports, packets, world):
+    """Put a packet at the end of the queue of its lane and class."""
     p = ports[port]
+    lane = ports[port + packets[slot].lane * world[0].links]
     packets[slot].next = -1
     size = packets[slot].bytes
     if packets[slot].control == 1:
-        if p.control_head < 0:
-            p.control_head = slot
+        if lane.control_head < 0:
+            lane.control_head = slot
         else:
-            packets[p.control_tail].next = slot
-        p.control_tail = slot
+            packets[lane.control_tail].next = slot
+        lane.control_tail = slot
         p.control_bytes += size
         return
     _note_queue(p, now)
-    if p.data_head < 0:
-        p.data_head = slot
+    if lane.data_head < 0:
+        lane.data_head = slot
     else:
-        packets[p.data_tail].next = slot
-    p.data_tail = slot
+        packets[lane.data_tail].next = slot
+    lane.data_tail = slot
     p.data_bytes += size
     p.peak = max(p.peak, p.data_bytes)
 
@@ -238,12 +264,12 @@ def fits(size, port, ports, devices):
 
 
 @kernel
-def pause_if_full(link, now, ports, devices, heap, world):
-    """Send XOFF back over a link whose packets fill their part of the buffer."""
-    p = ports[link]
+def pause_if_full(row, now, ports, devices, heap, world):
+    """Send XOFF back to a lane whose packets fill their part of the buffer."""
+    p = ports[row]
     if p.ingress_bytes < xoff_of(p, devices[p.far]):
         return
     p.pausing = 1
     devices[p.far].pausing += 1
     p.frame = max(now + p.delay + np.int64(PAUSE_FRAME * p.ps_per_byte), p.frame + 1)
-    push(p.frame, PAUSE * len(ports) + link, heap, world)
+    push(p.frame, PAUSE * len(ports) + row, heap, world)

@@ -73,10 +73,12 @@ class PortSettings:
     def describe(self) -> dict[str, str]:
         """In words, for a result."""
         marking = _marking_in_words(self.ports.ecn, None) if self.ports.ecn else None
+        flow_control = "pfc" if self.pfc else "credits" if self.link_credits(1.0, 0.0) else "none"
+        lanes = self.ports.virtual_lanes
         brought = (_marking_in_words(c.ports.ecn, c.marking_bdps) for c in self.controls)
         return {
             "marking": marking or next((words for words in brought if words), "none"),
-            "flow_control": "pfc" if self.pfc else "credits" if self.link_credits(1.0, 0.0) else "none",
+            "flow_control": flow_control + (f", {lanes} lanes" if lanes > 1 else ""),
             "trimming": "yes" if self.trimming else "no",
         }
 
@@ -93,6 +95,9 @@ class PortSettings:
             if limit is not None and limit < self.full_packet:
                 sentence = f"holds {limit:g} B, less than a packet of {self.full_packet:g} B"
                 found.append((("ports", of), sentence))
+        if self.ports.virtual_lanes > 1 and not self.lossless:
+            sentence = "are for links with pauses or credits; set ports.pfc or ports.credits"
+            found.append((("ports", "virtual_lanes"), sentence))
         return found
 
     def contradictions(self, control: Control) -> Iterator[str]:

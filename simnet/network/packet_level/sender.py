@@ -148,6 +148,7 @@ def next_packet(c, start, connections, messages, bits, packets, paths, balancers
     p.marked = 0
     p.trimmed = 0
     p.hops = 0
+    p.lane = 0
     p.connection = c
     p.sequence = sequence
     p.message = message

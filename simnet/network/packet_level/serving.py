@@ -35,7 +35,7 @@ def pull(
         slot = sender.next_packet(c, start, connections, messages, bits, packets, paths, balancers, world)
         if k.timer == 0 or k.unacknowledged == packets[slot].sequence:
             sender.arm_timeout(c, start, connections, ports, heap, world)
-        transmit(slot, port, start, ports, packets, heap, world)
+        transmit(slot, port, port, start, ports, packets, heap, world)
         if k.highest > before and k.message != message:
             release(message, True, np.float64(start), graphs, flows, successors, connections, timers, world)
         sender.settle(c, start, connections, messages, ports, heap, world)
@@ -54,7 +54,7 @@ def serve_queue(port, now, ports, devices, packets, records, heap, world):
             p.busy_until = now
             break
     # a paused sender upstream waits for space here, which only a timely look at this queue shows
-    if (p.data_head >= 0 or p.control_head >= 0) and devices[p.node].pausing > 0 and p.busy_until > now:
+    if p.data_bytes + p.control_bytes > 0 and devices[p.node].pausing > 0 and p.busy_until > now:
         wake_at(port, p.busy_until, ports, heap, world)
 
 

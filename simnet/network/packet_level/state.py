@@ -22,12 +22,14 @@ WORLD = np.dtype(
         ("progress", "i8"),  # packets that were new to their receiver
         ("stuck", "i8"),  # connection that times out without end, plus 1; 0: none
         ("duplicates", "i8"),  # packets that it had already
+        ("links", "i8"),
+        ("lanes", "i8"),  # virtual lanes of every link
         ("int_hops", "i8"),  # INT records kept per packet, 0: none
         # for schemes that choose a path at switches
         ("steered", "i8"),  # 1: there is one
         ("goals", "i8"),  # targets in their tables of next hops
         ("goal_devices", "i8"),  # where those are listed
-        ("lanes", "i8"),  # most uplinks of a leaf
+        ("uplinks", "i8"),  # most of a leaf
         ("conga", "i8"),  # rows of `memory` before CONGA's
         ("conga_class", "i8"),  # class of traffic that CONGA steers, plus 1; 0: none
         ("sample_next", "i8"),  # [ps] time of the next sample
@@ -40,6 +42,8 @@ WORLD = np.dtype(
 
 # Port i is the egress queue of link i. Its queues and its wire are lists of packets. The fields stand in the order in
 # which they are used: what every event touches is in few cache lines.
+# Virtual lane v of it has row i + v x links: queues, pauses, credits and the buffer at the far end are the lane's own,
+# and of no use beyond lane 0 is all else, which is the port's.
 PORT = np.dtype(
     [
         # the queues and the wire, 64 bytes that every event touches
@@ -57,7 +61,7 @@ PORT = np.dtype(
         ("ring", "i4"),  # connection that sends next, of those whose first link this is; -1: none
         ("lossless", "i4"),  # NONE, PFC or CREDITS, towards the far end
         # what a transmission changes
-        ("data_bytes", "i8"),  # in the data queue
+        ("data_bytes", "i8"),  # in the data queues of all lanes
         ("control_bytes", "i8"),
         ("bytes_out", "i8"),
         ("packets_out", "i8"),
@@ -84,6 +88,8 @@ PORT = np.dtype(
         ("xon", "i8"),  # [bytes]; with xoff 0: how far below it
         ("credits", "i8"),  # [bytes] free in the far end's input buffer
         # what happens now and then
+        ("raises", "i4"),  # 1: who has crossed it goes on in the next lane
+        ("turn", "i4"),  # lane that sent last
         ("woken", "i8"),  # [ps] for which a wake-up stands in the heap
         ("headroom", "i8"),
         ("frame", "i8"),  # [ps] at which the last XOFF or XON comes to it, each later than the one before
@@ -135,7 +141,7 @@ PACKET = np.dtype(
         ("acknowledged", "i4"),  # cumulative: all before this number have arrived; else what a control tells or grants
         ("message", "i4"),  # of an acknowledgement: bit i: the packet i + 1 beyond `acknowledged` has arrived
         ("bytes", "i4"),  # on the wire
-        ("ingress", "i4"),  # link by which it came to where it waits, -1: it started here
+        ("ingress", "i4"),  # lane (row of PORT) by which it came to where it waits, -1: it started here
         ("entropy", "i4"),  # which of the connection's paths it takes
         ("kind", "i1"),
         ("control", "i1"),  # 1: strict priority class
@@ -143,7 +149,8 @@ PACKET = np.dtype(
         ("trimmed", "i1"),
         ("hops", "i1"),  # INT records so far
         ("echo", "i1"),  # of an acknowledgement: a data packet was marked; of a data packet: its sender asks for one
-        ("lane", "i2"),  # CONGA: uplink of the first leaf, and the largest congestion on the way
+        ("lane", "i1"),
+        ("uplink", "i2"),  # CONGA: of the first leaf, and the largest congestion on the way
         ("congestion", "i2"),
     ],
     align=True,
@@ -285,7 +292,7 @@ CONNECTION = np.dtype(
 IDLE, IN_RING, WINDOW_FULL, PACED = range(4)
 GO_BACK_N, SELECTIVE, TRIM = range(3)
 
-# Numbers of events: kind x ports + port for the first kinds, then 2 per connection, then the sampler.
+# Numbers of events: kind x rows of PORT + row for the first kinds, then 2 per connection, then the sampler.
 ARRIVE, WAKE, PAUSE, RESUME, CREDIT_BACK, PULL = range(6)
 PORT_EVENTS = 6
 DUE, TIMEOUT = range(2)

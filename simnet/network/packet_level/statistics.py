@@ -7,9 +7,11 @@ from simnet.network.packet_level.state import PFC, SECOND
 from simnet.units import SIZE
 
 
-def of_ports(ports: np.recarray, now: int) -> dict[str, np.ndarray]:
-    """The columns `ports` of a NetworkReport at `now` [ps]."""
-    under_way = np.where(ports.paused == 1, now - ports.paused_since, 0)
+def of_ports(rows: np.recarray, world: np.record) -> dict[str, np.ndarray]:
+    """The columns `ports` of a NetworkReport, by link; pauses and paused time are sums over its virtual lanes."""
+    now, lanes, links = int(world.now), int(world.lanes), int(world.links)
+    paused = rows.paused_time + np.where(rows.paused == 1, now - rows.paused_since, 0)
+    ports = rows[:links]
     waiting = ports.data_bytes * np.maximum(now - ports.area_since, 0.0)
     return {
         "packets": np.array(ports.packets_out),
@@ -17,8 +19,8 @@ def of_ports(ports: np.recarray, now: int) -> dict[str, np.ndarray]:
         "dropped": np.array(ports.dropped),
         "dropped_bytes": np.array(ports.dropped_bytes, np.float64),
         "trimmed": np.array(ports.trimmed),
-        "pauses": np.array(ports.pauses),
-        "paused": (ports.paused_time + under_way) / SECOND,
+        "pauses": rows.pauses.reshape(lanes, links).sum(axis=0),
+        "paused": paused.reshape(lanes, links).sum(axis=0) / SECOND,
         "peak_queue": np.array(ports.peak, np.float64),
         "queue_area": (ports.area + waiting) / SECOND,
         "kmin": np.where(ports.kmax > 0, ports.kmin, 0.0),
@@ -37,7 +39,7 @@ def of_connections(connections: np.recarray, world: np.record) -> dict[str, int]
     }
 
 
-def never_acted(settings: PortSettings, ports: np.recarray) -> list[str]:
+def never_acted(settings: PortSettings, ports: np.recarray, pauses: np.ndarray) -> list[str]:
     """Sentences about settings of ports that made no difference to what has happened so far."""
     sentences = []
     marking = np.flatnonzero(ports.kmax > 0)
@@ -45,7 +47,7 @@ def never_acted(settings: PortSettings, ports: np.recarray) -> list[str]:
         longest = marking[np.argmax(ports.peak[marking])]
         kmin, peak = SIZE.format(ports.kmin[marking].min()), SIZE.format(ports.peak[longest])
         sentences.append(f"marking never acted: the longest queue was {peak}, Kmin is {kmin}")
-    if (ports.lossless == PFC).any() and not ports.pauses.any():
+    if (ports.lossless == PFC).any() and not pauses.any():
         sentences.append("PFC never paused a link")
     if settings.trimming and not ports.trimmed.any():
         sentences.append("trimming never acted: every packet found room")

@@ -38,15 +38,16 @@ def admit(slot, port, ports, devices, packets, settings, world):
     if p.trims == 1 and packets[slot].kind == DATA:
         victim = slot
         # half of the time the last one in the queue gives its place to the newcomer
-        if p.data_head >= 0 and uniform(world, packets[slot].connection, packets[slot].sequence, port + 7) < 0.5:
-            victim = p.data_tail
+        lane = ports[port + packets[slot].lane * world[0].links]
+        if lane.data_head >= 0 and uniform(world, packets[slot].connection, packets[slot].sequence, port + 7) < 0.5:
+            victim = lane.data_tail
         if victim == slot:
             packets[slot].bytes = settings[0].trim_size
             packets[slot].trimmed = 1
             packets[slot].control = 1
             p.trimmed += 1
             return True
-        trim_last(slot, port, ports, devices, packets, settings)
+        trim_last(slot, port, ports, devices, packets, settings, world)
         return True
     p.dropped += 1
     p.dropped_bytes += size
@@ -54,19 +55,20 @@ def admit(slot, port, ports, devices, packets, settings, world):
 
 
 @kernel
-def trim_last(slot, port, ports, devices, packets, settings):
+def trim_last(slot, port, ports, devices, packets, settings, world):
     """Trim the last packet of a data queue, where it stays as a header in the control queue, to admit `slot`."""
     p = ports[port]
-    last = p.data_tail
+    lane = ports[port + packets[slot].lane * world[0].links]
+    last = lane.data_tail
     size = packets[last].bytes
-    before = p.data_head
+    before = lane.data_head
     if before == last:
-        p.data_head = -1
+        lane.data_head = -1
     else:
         while packets[before].next != last:
             before = packets[before].next
         packets[before].next = -1
-        p.data_tail = before
+        lane.data_tail = before
     p.data_bytes -= size
     saved = size - settings[0].trim_size
     if packets[last].ingress >= 0:
@@ -76,20 +78,21 @@ def trim_last(slot, port, ports, devices, packets, settings):
     packets[last].trimmed = 1
     packets[last].control = 1
     packets[last].next = -1
-    if p.control_head < 0:
-        p.control_head = last
+    if lane.control_head < 0:
+        lane.control_head = last
     else:
-        packets[p.control_tail].next = last
-    p.control_tail = last
+        packets[lane.control_tail].next = last
+    lane.control_tail = last
     p.control_bytes += settings[0].trim_size
     p.trimmed += 1
 
 
 @kernel
-def refuse(slot, link, now, ports, packets, heap, world):
-    """A packet that has come over `link` finds no place."""
-    if ports[link].lossless == CREDITS:
-        return_credit(link, packets[slot].bytes, now, ports, packets, heap, world)
+def refuse(slot, now, ports, packets, heap, world):
+    """A packet finds no place where it has come to."""
+    ingress = packets[slot].ingress
+    if ports[ingress].lossless == CREDITS:
+        return_credit(ingress, packets[slot].bytes, now, ports, packets, heap, world)
     free_packet(slot, packets, world)
 
 
@@ -101,26 +104,29 @@ def forward(
     """A packet has come over `link` to a device that passes it on: queue it at its next port."""
     packets[slot].hop += 1
     port = path_links[packets[slot].hop]
-    packets[slot].ingress = link
+    ingress = link + packets[slot].lane * world[0].links
+    packets[slot].ingress = ingress
+    if world[0].lanes > 1:
+        packets[slot].lane = min(packets[slot].lane + ports[link].raises, world[0].lanes - 1)
     if world[0].steered == 1:
         port = load_balancing.steer(
             slot, link, now, ports, packets, connections, balancers, paths, path_links, hops, memory, world
         )
         if port < 0:  # on its way it has got where no path leads on
-            refuse(slot, link, now, ports, packets, heap, world)
+            refuse(slot, now, ports, packets, heap, world)
             return
     serve(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
     if not admit(slot, port, ports, devices, packets, settings, world):
-        refuse(slot, link, now, ports, packets, heap, world)
+        refuse(slot, now, ports, packets, heap, world)
         return
     size = packets[slot].bytes
     device = devices[ports[port].node]
     device.used += size
-    ports[link].ingress_bytes += size
-    append(slot, port, now, ports, packets)
+    ports[ingress].ingress_bytes += size
+    append(slot, port, now, ports, packets, world)
     if ports[port].busy_until <= now:
         serve(
             port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
@@ -128,7 +134,7 @@ def forward(
         )  # fmt: skip
     elif device.pausing > 0:
         wake_at(port, ports[port].busy_until, ports, heap, world)
-    up = ports[link]
+    up = ports[ingress]
     if up.lossless != PFC or packets[slot].control == 1:
         return
     if up.pausing == 1:
@@ -140,9 +146,9 @@ def forward(
                 device_ports[i], now, ports, devices, packets, connections, messages, bits, paths, params, balancers,
                 records, heap, world, graphs, flows, successors, timers,
             )  # fmt: skip
-        pause_if_full(link, now, ports, devices, heap, world)
+        pause_if_full(ingress, now, ports, devices, heap, world)
         if up.pausing == 1:
             for i in range(device.first_port, device.first_port + device.ports):
                 other = device_ports[i]
-                if ports[other].data_head >= 0 or ports[other].control_head >= 0:
+                if ports[other].data_bytes + ports[other].control_bytes > 0:
                     wake_at(other, ports[other].busy_until, ports, heap, world)

@@ -50,10 +50,10 @@ def load(packet, port, params, now, ports):
 
 
 @kernel
-def entry(here, there, lane, world):
+def entry(here, there, uplink, world):
     """Row of `memory` where leaf `here` keeps what concerns leaf `there` and one of its uplinks (0: the next turn)."""
     w = world[0]
-    return w.conga + (here * w.goals + there) * (w.lanes + 1) + lane
+    return w.conga + (here * w.goals + there) * (w.uplinks + 1) + uplink
 
 
 @kernel
@@ -73,7 +73,7 @@ def choose(packet, k, device, place, params, now, ports, hops, memory, world):
                 if draw_at_switch(packet, device, lane, now, world) * ties < 1.0:
                     best = lane
         memory[row].value = best
-    packet.lane = memory[row].value
+    packet.uplink = memory[row].value
     packet.congestion = 0
     return hops[place + 2 + memory[row].value]
 
@@ -81,7 +81,7 @@ def choose(packet, k, device, place, params, now, ports, hops, memory, world):
 @kernel
 def arrived(packet, k, memory, world):
     """A data packet is at its last leaf: note the congestion of the uplink that it took."""
-    memory[entry(k.goal, k.home, packet.lane + 1, world)].heard = packet.congestion
+    memory[entry(k.goal, k.home, packet.uplink + 1, world)].heard = packet.congestion
 
 
 @kernel
@@ -89,14 +89,14 @@ def hand_back(packet, k, memory, world):
     """An acknowledgement starts at the leaf of the receiver: let it carry what is known of the next uplink."""
     turn = entry(k.goal, k.home, 0, world)
     lane = memory[turn].value
-    memory[turn].value = (lane + 1) % world[0].lanes
-    packet.lane = lane
+    memory[turn].value = (lane + 1) % world[0].uplinks
+    packet.uplink = lane
     packet.congestion = memory[turn + 1 + lane].heard
 
 
 @kernel
 def told(packet, k, now, memory, world):
     """An acknowledgement has reached the leaf of the sender: note what it carries."""
-    row = memory[entry(k.home, k.goal, packet.lane + 1, world)]
+    row = memory[entry(k.home, k.goal, packet.uplink + 1, world)]
     row.value = packet.congestion
     row.time = now

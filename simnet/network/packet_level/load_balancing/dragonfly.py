@@ -2,7 +2,8 @@
 
 A group is what stands before the last '/' in the names of its switches, as the dragonfly builder names them. Minimal
 paths cross one global link; Valiant paths one into a random third group and one out of it. Within a group traffic is
-always minimal. These schemes need no virtual channels as long as queues may drop; with pauses they can deadlock.
+always minimal. Where links are lossless (pauses or credits) they can deadlock, unless there are virtual lanes: two for
+minimal paths, three for the others.
 """
 
 from typing import Literal

@@ -92,7 +92,7 @@ def test_flowlets_of_connections_are_apart():
 def leaf():
     """Switch 3 is leaf 0 of two, with all its ports as uplinks towards leaf 1."""
     switch = Switch()
-    switch.world.goals, switch.world.lanes, switch.world.conga = 2, PORTS, 8
+    switch.world.goals, switch.world.uplinks, switch.world.conga = 2, PORTS, 8
     switch.connections = table(1, CONNECTION)
     switch.connections.home, switch.connections.goal = 0, 1
     switch.row = np.array([100e-6, 50e-6, 0.2, 3, 500e-6])
@@ -119,7 +119,7 @@ def test_conga_avoids_what_is_loaded_here_or_there(leaf):
     for i in range(1000):
         conga.load(leaf.next_packet(), 0, leaf.row, i * 1_000_000, leaf.ports)
     # data over uplink 1 met congestion 6 on its way; leaf 1 tells leaf 0 in the turn of that uplink
-    leaf.packet.lane, leaf.packet.congestion = 1, 6
+    leaf.packet.uplink, leaf.packet.congestion = 1, 6
     conga.arrived(leaf.packet, k, leaf.memory, leaf.world)
     for _ in range(PORTS):
         conga.hand_back(leaf.packet, k, leaf.memory, leaf.world)
