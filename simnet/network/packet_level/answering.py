@@ -14,7 +14,7 @@ MOST_BARREN_TIMEOUTS = 30  # in a row, without anything acknowledged: nothing mo
 NEVER = np.int64(2**62)
 
 
-@kernel(inline=True, entry=False)
+@kernel(inline=True)
 def send_answer(
     slot, now, ports, devices, packets, connections, messages, bits, paths, path_links, params, balancers, records,
     heap, world, graphs, flows, successors, timers,
@@ -33,7 +33,7 @@ def send_answer(
         )  # fmt: skip
 
 
-@kernel(inline=True, entry=False)
+@kernel(inline=True)
 def take_answer(
     slot, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, feedback, heap,
     world, graphs, flows, successors, timers,
@@ -68,7 +68,7 @@ def take_answer(
         )  # fmt: skip
 
 
-@kernel(inline=True, entry=False)
+@kernel(inline=True)
 def acknowledge(slot, now, packets, connections, messages, bits, params, records, feedback, ports, heap, world):
     """Take in what an ACK or NACK says."""
     p = packets[slot]

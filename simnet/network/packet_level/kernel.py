@@ -16,7 +16,7 @@ from simnet.network.packet_level.switching import forward
 REACHED, COMPLETED, BUDGET, STUCK, MORE_PACKETS, MORE_EVENTS, MORE_TIMERS = range(7)
 
 
-@kernel(inline=True, entry=False)
+@kernel(inline=True)
 def arrive(
     port, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params, balancers,
     records, settings, feedback, heap, world, graphs, flows, successors, pending, completions, timers, record, hops,
@@ -127,7 +127,7 @@ def handle(
     )  # fmt: skip
 
 
-@kernel(inline=True, entry=False)
+@kernel(inline=True)
 def sample(ports, connections, samples, probes, world):
     """Note counters of the port whose turn it is; after the last one set the next time, and thin out a full table.
 

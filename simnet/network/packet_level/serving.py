@@ -76,7 +76,7 @@ def serve_ring(
             break
 
 
-@kernel(inline=True, entry=False)
+@kernel(inline=True)
 def serve(
     port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
     graphs, flows, successors, timers,

@@ -96,7 +96,7 @@ def refuse(slot, now, ports, packets, heap, world):
     free_packet(slot, packets, world)
 
 
-@kernel(inline=True, entry=False)
+@kernel(inline=True)
 def forward(
     slot, link, now, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links, params,
     balancers, records, settings, heap, world, graphs, flows, successors, timers, hops, memory,
