@@ -28,8 +28,8 @@ FIRST_GUESSES: dict[str, tuple[float, float]] = {
     "generations.*.step": (0.4e-6, 1.0),
     "generations.*.nvlink": (0.8, 10.0),
     "generations.*.nvls": (0.55, 2.0),
-    "generations.*.last_block": (500e9, 0.3),
-    "generations.*.own_part": (500e9, 0.3),
+    "generations.*.last_block": (500e9, 1.0),
+    "generations.*.own_part": (500e9, 1.0),
     "protocols.ll128.hop": (5e-6, 0.3),
     "protocols.simple.hop": (5e-6, 0.3),
     "protocols.ll128.post": (2e-6, 0.3),
@@ -62,7 +62,7 @@ _MOST = 0.98  # of a fraction of a nominal rate
 _LARGE_AIM, _SMALL_AIM, _PEAK_AIM = 0.08, 0.20, 0.05
 _PEAK_WEIGHT = 0.4
 _CAP = 0.5  # of |log|, where outliers cost no more than a tenth of what others do
-_FIRST_STEP, _LAST_STEP = 0.25, 0.01  # of a logarithm
+_FIRST_STEP, _LAST_STEP = 0.4, 0.01  # of a logarithm
 _MOST_SIZES = 40  # of a table; from longer ones every third is taken
 _LARGE = 2**20
 
@@ -221,7 +221,7 @@ def _moved(tables, constants: Constants, costs: np.ndarray, key: Key, step: floa
     return constants, False
 
 
-def fit_without(machine: str, sweeps: int = 12) -> dict[str, np.ndarray]:
+def fit_without(machine: str, sweeps: int = 6) -> dict[str, np.ndarray]:
     """What a fit to all other machines predicts of one: times [s] of all sizes, by the names of its tables."""
     every = problems()
     rest = [problem for problem in every if problem.machine != machine]
