@@ -11,9 +11,10 @@ from simnet.topology.builders import FABRICS
 from simnet.topology.builders.servers import SERVERS
 from simnet.topology.routing import Router
 from simnet.workload.collectives import Group, Operation, library, lower
-from simnet.workload.collectives.kinds import KINDS
+from simnet.workload.collectives.kinds import IN_NETWORK, KINDS
 from simnet.workload.collectives.library.machine import generation_of
-from tests.workload.systems import group, servers
+from tests.workload.collectives.execution import Execution, lowered, operation
+from tests.workload.systems import DGX1, group, mesh, servers, star
 
 KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
 
@@ -65,21 +66,19 @@ PLACES = {
 def test_flows_take_as_long_as_was_predicted_where_nothing_else_goes_on(place, kind):
     there = PLACES[place]()
     for size in (8.0, 200 * KIB, 64 * MIB):
-        for algorithm in library.PLANS:
-            if kind not in library.PLANS[algorithm]:
-                continue
-            operation = asked(there, kind, size, algorithm, library="nccl", root=1 % there.members)
+        for algorithm in (name for name, kinds in library.PLANS.items() if kind in kinds):
+            wanted = asked(there, kind, size, algorithm, library="nccl", root=1 % there.members)
             try:
-                choice = library.choose(there, operation)
+                choice = library.choose(there, wanted)
             except InputError:  # the place is not made for the algorithm
                 continue
-            assert simulated(there, operation) == pytest.approx(choice.time, rel=1e-9), (algorithm, choice, size)
+            assert simulated(there, wanted) == pytest.approx(choice.time, rel=1e-9), (algorithm, choice, size)
 
 
 def test_the_analytic_model_agrees():
     there = h100()
-    operation = asked(there, size=4 * MIB)
-    assert simulated(there, operation, "analytic") == pytest.approx(library.choose(there, operation).time, rel=1e-9)
+    wanted = asked(there, size=4 * MIB)
+    assert simulated(there, wanted, "analytic") == pytest.approx(library.choose(there, wanted).time, rel=1e-9)
 
 
 # -- what is chosen -------------------------------------------------------------------------------------------
@@ -221,12 +220,44 @@ def test_constants_are_one_object_that_may_be_another():
 
 def test_contention_acts_on_what_the_library_does():
     there = h100()
-    operation = asked(there, size=GIB, algorithm="ring", protocol="simple")
+    wanted = asked(there, size=GIB, algorithm="ring", protocol="simple")
     network = network_model("flow")(there.topology, seed=1)
     for communicator in range(2):
-        network.start(lower(operation, there), np.array(there.devices), communicator, now=0.0)
+        network.start(lower(wanted, there), np.array(there.devices), communicator, now=0.0)
     last = 0.0
     while done := network.advance(math.inf):
         last = max(last, done[-1].time)
     # two rings want more than the links have
-    assert last > 1.4 * library.choose(there, operation).time
+    assert last > 1.4 * library.choose(there, wanted).time
+
+
+# -- any group ------------------------------------------------------------------------------------------------
+
+GROUPS = {
+    "one switch": lambda: group(star(5)),
+    "4 + 4": lambda: group(servers(4, 4)),
+    "5 + 3": lambda: group(servers(5, 3)),
+    "shuffled": lambda: group(servers(4, 4, 4), [7, 0, 9, 2, 3, 11, 5]),
+    "a mesh": lambda: group(mesh(DGX1)),
+}
+
+
+@pytest.mark.parametrize("place", GROUPS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "traffic"])
+@pytest.mark.parametrize("size", [0.0, 1000.0, 3 * MIB])
+def test_any_group_gets_all_its_bytes(place, kind, size):
+    there = GROUPS[place]()
+    if kind == "send_recv":
+        there = group(there.topology, [0, 1])
+    graph = lowered(there, kind, "auto", size)
+    run = Execution(graph)
+    assert len(run.order) == graph.flows
+    choice = library.choose(there, operation(kind, "auto", there.members, size))
+    if choice.algorithm not in IN_NETWORK and KINDS[kind].total is not None:
+        assert graph.sent().sum() >= KINDS[kind].total(there.members) * size * (1 - 1e-12)
+
+
+def test_packets_take_about_as_long():
+    there = h100(4)
+    wanted = asked(there, size=MIB, algorithm="ring", library="nccl")
+    assert simulated(there, wanted, "packet") == pytest.approx(library.choose(there, wanted).time, rel=0.1)
