@@ -14,7 +14,6 @@ KNOWN_MISSES = {
     ("incast 15:1 of 2 MB, timely", "end of the last by the bound"): 0.25,
     ("dctcp, 8 flows at 100 Gb/s, K = 200", "swing of the queue"): 0.36,
     ("dctcp, 8 flows at 400 Gb/s, K = 800", "swing of the queue"): 0.36,
-    ("dragonfly at its worst, ugal, local view", "rate"): 0.33,
 }
 
 RUNS = defaultdict(list)
