@@ -15,6 +15,7 @@ import numpy as np
 from simnet.flow_graph import FlowGraph, FlowGraphBuilder
 from simnet.workload.collectives import direct, trees
 from simnet.workload.collectives.group import Group
+from simnet.workload.collectives.pipeline import Pipeline
 from simnet.workload.collectives.server_rings import server_rings
 from simnet.workload.task_graph import Operation
 
@@ -73,9 +74,14 @@ def reduce(group: Group, operation: Operation) -> FlowGraph:
 
 def all_to_all(group: Group, operation: Operation) -> FlowGraph:
     """Collect by rail inside each server, then one message from a relay to every remote member of its rail."""
-    flows = FlowGraphBuilder(group.members)
+    return relays(group, operation).build()
+
+
+def relays(group: Group, operation: Operation) -> Pipeline:
+    """The edges of an all-to-all to the relays, and from these to remote members."""
     everybody = np.arange(group.members)
     matrix = direct.sizes(operation, *np.broadcast_arrays(everybody[:, None], everybody))
+    pipeline = Pipeline(group.members)
     for members in map(np.array, group.by_server):
         local = np.arange(len(members))
         elsewhere = [other for other in group.by_server if other[0] != members[0]]
@@ -85,13 +91,13 @@ def all_to_all(group: Group, operation: Operation) -> FlowGraph:
         inside = matrix[np.ix_(members, members)] + crossing @ (relay[:, None] == local)
         inside[local, local] = 0.0
         source, rail = np.nonzero(inside)
-        collected = flows.flows(members[source], members[rail], inside[source, rail])
-        ready = flows.join(members)
-        flows.wait(ready[rail], collected)
+        collected = pipeline.edges(members[source], members[rail], inside[source, rail])
         together = crossing.sum(axis=0)
-        sent = together > 0
-        flows.wait(flows.flows(members[relay[sent]], remote[sent], together[sent]), ready[relay[sent]])
-    return flows.build()
+        sent = np.flatnonzero(together > 0)
+        crossed = pipeline.edges(members[relay[sent]], remote[sent], together[sent])
+        after, before = np.nonzero(relay[sent][:, None] == rail)
+        pipeline.wait(crossed[after], collected[before])
+    return pipeline
 
 
 def _chains(group: Group, root: int) -> np.ndarray:

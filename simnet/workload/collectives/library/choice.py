@@ -44,7 +44,7 @@ class Choice:
 
 
 class Library:
-    """The library on one group: plans and choices, each worked out once."""
+    """The library on one group; its plans are worked out once."""
 
     def __init__(self, group: Group, constants: Constants):
         self.group, self.constants = group, constants
@@ -130,6 +130,9 @@ class Library:
         return True
 
     def _check_names(self, operation: Operation) -> None:
+        if operation.algorithm != AUTO and operation.kind not in PLANS[operation.algorithm]:
+            able = ", ".join((AUTO, *(name for name, kinds in PLANS.items() if operation.kind in kinds)))
+            raise InputError(f"a library has no {operation.algorithm} {operation.kind}; it has {able}")
         for what, name, known in (
             ("protocol", operation.protocol, self.constants.protocols),
             ("library", operation.library, self.constants.versions),

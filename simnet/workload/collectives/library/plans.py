@@ -14,7 +14,7 @@ import numpy as np
 
 from simnet.errors import InputError
 from simnet.flow_graph import FlowGraph
-from simnet.workload.collectives import collnet, direct, nvls, nvls_tree, pat, ring, tree
+from simnet.workload.collectives import collnet, direct, hierarchical, nvls, nvls_tree, pat, ring, tree
 from simnet.workload.collectives.pipeline import Pipeline
 from simnet.workload.task_graph import Operation
 
@@ -113,32 +113,9 @@ def _own_part(operation: Operation) -> float:
 
 
 def _relayed(group: Group, operation: Operation) -> Plan:
-    return replace(_staged(relayed(group, operation)), own=_own_part(operation))
-
-
-def relayed(group: Group, operation: Operation) -> Pipeline:
-    """An all-to-all in which the member of a server on the rail of the destination passes data on (PXN)."""
     if len(group.by_server) < 2:
         raise InputError("hierarchical: needs ranks of several servers")
-    everybody = np.arange(group.members)
-    matrix = direct.sizes(operation, *np.broadcast_arrays(everybody[:, None], everybody))
-    pipeline = Pipeline(group.members)
-    for members in map(np.array, group.by_server):
-        local = np.arange(len(members))
-        elsewhere = [other for other in group.by_server if other[0] != members[0]]
-        remote = np.array([m for other in elsewhere for m in other], np.int32)
-        relay = np.array([i % len(members) for other in elsewhere for i in range(len(other))], np.int32)
-        crossing = matrix[np.ix_(members, remote)]
-        inside = matrix[np.ix_(members, members)] + crossing @ (relay[:, None] == local)
-        inside[local, local] = 0.0
-        source, rail = np.nonzero(inside)
-        collected = pipeline.edges(members[source], members[rail], inside[source, rail])
-        together = crossing.sum(axis=0)
-        sent = np.flatnonzero(together > 0)
-        crossed = pipeline.edges(members[relay[sent]], remote[sent], together[sent])
-        after, before = np.nonzero(relay[sent][:, None] == rail)
-        pipeline.wait(crossed[after], collected[before])
-    return pipeline
+    return replace(_staged(hierarchical.relays(group, operation)), own=_own_part(operation))
 
 
 PLANS: dict[str, dict[str, Callable[[Group, Operation], Plan]]] = {

@@ -183,6 +183,7 @@ def test_an_older_version_lacks_what_came_later():
         ({"protocol": "lll"}, "unknown protocol 'lll'; allowed: ll, ll128, simple; did you mean 'll'"),
         ({"algorithm": "nvls_tree", "library": "nccl"}, "nvls_tree: needs ranks of several servers"),
         ({"algorithm": "halving_doubling", "library": "nccl"}, "a library has no algorithm 'halving_doubling'; it has"),
+        ({"algorithm": "direct", "library": "nccl"}, "a library has no direct all_reduce; it has auto, ring, tree"),
         ({"algorithm": "ring", "channels": 4}, "channels are a library's: give algorithm auto, a protocol"),
     ],
 )
