@@ -23,8 +23,8 @@ def answers(
     """function(item) of every item, in order; what `path` holds of an earlier, interrupted call is not asked again.
 
     items: dataclasses of plain values, distinct. function: at the top of a module; its answers are plain values, a
-    failure is {"error": text}. path: a file of JSON lines that is deleted by whoever has used all answers; one that
-    another version of simnet has left is begun anew.
+    failure is {"error": text} and is asked again by the next call. path: a file of JSON lines that is deleted by
+    whoever has used all answers; one that another version of simnet has left is begun anew.
     """
     keys = [json.dumps(asdict(item)) for item in items]
     known = _read(path)
@@ -37,8 +37,9 @@ def answers(
         for number, answer in each(function, [items[i] for i in missing], _died, jobs):
             key = keys[missing[number]]
             known[key] = answer
-            kept.write(f'{{"item": {key}, "answer": {json.dumps(answer)}}}\n')
-            kept.flush()
+            if "error" not in answer:
+                kept.write(f'{{"item": {key}, "answer": {json.dumps(answer)}}}\n')
+                kept.flush()
             if progress:
                 progress(sum(key in known for key in keys), len(keys))
     return [known[key] for key in keys]

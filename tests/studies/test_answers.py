@@ -46,6 +46,18 @@ def test_a_line_that_was_cut_off_is_asked_again(tmp_path):
     assert asked == []
 
 
+def fails_at_first(item):
+    asked.append(item.value)
+    return {"square": item.value**2} if asked.count(item.value) > 1 else {"error": "memory was short"}
+
+
+def test_a_failure_is_told_but_asked_again(tmp_path):
+    path = tmp_path / "unfinished.jsonl"
+    asked.clear()
+    assert answers(fails_at_first, [Number(2)], path, jobs=1) == [{"error": "memory was short"}]
+    assert answers(fails_at_first, [Number(2)], path, jobs=1) == [{"square": 4}]
+
+
 def test_answers_of_another_version_are_not_taken(tmp_path, monkeypatch):
     path = tmp_path / "unfinished.jsonl"
     answers(square, [Number(1)], path, jobs=1)
