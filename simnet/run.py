@@ -142,8 +142,9 @@ def _topology(experiment: Experiment, source: Source) -> Topology:
 def _in_workload(workload: Params, sentence: str) -> tuple[tuple[str, ...], str]:
     """The key of a workload that a sentence begins with, if it does, and the rest of the sentence."""
     key, _, rest = sentence.partition(": ")
-    known = key in type(workload).model_fields and not isinstance(workload, FileParams)
-    return ((key,), rest) if known else ((), sentence)
+    place = tuple(key.split("."))
+    known = place[0] in type(workload).model_fields and not isinstance(workload, FileParams)
+    return (place, rest) if known else ((), sentence)
 
 
 @contextmanager

@@ -60,7 +60,10 @@ class Layer:
                 f"{sharding}), each of which holds equally many"
             )
         if self.top_k > self.experts:
-            raise InputError(f"top_k: {self.top_k} is more than the {self.experts} experts")
+            raise InputError(
+                f"top_k: {self.top_k} is more than the number of experts, {self.experts} (by default one per EP rank: "
+                f"{self.ranks} ranks / expert_sharding {self.expert_sharding})"
+            )
         if self.capacity < 1:
             raise InputError(
                 f"capacity_factor: an expert's capacity is {self.capacity:.3g} tokens of {self.tokens}, below one "

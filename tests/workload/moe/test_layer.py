@@ -51,7 +51,10 @@ def test_work_of_experts_and_gate():
         ({"expert_sharding": 3}, "expert_sharding: 3 does not divide the job's 8 ranks into groups"),
         ({"experts": 2}, "experts: 2 is fewer than the 4 EP ranks (8 ranks / expert_sharding 2), each of which holds"),
         ({"experts": 6}, "experts: 6 is no multiple of the 4 EP ranks"),
-        ({"top_k": 5}, "top_k: 5 is more than the 4 experts"),
+        (
+            {"top_k": 5},
+            "top_k: 5 is more than the number of experts, 4 (by default one per EP rank: 8 ranks / expert_sharding 2)",
+        ),
         ({"capacity_factor": 0.2}, "capacity_factor: an expert's capacity is 0.8 tokens of 8, below one"),
     ],
 )
