@@ -68,7 +68,7 @@ def _averages(axes: Axes, rows: Rows, key: str, symbol: str) -> None:
     means = [np.mean([row["speedup"] for row in rows if row[key] == value]) for value in values]
     bars = axes.bar(range(len(values)), means, width=0.62, color=_PALE)
     axes.bar_label(bars, [f"{mean:.2f}" for mean in means], fontsize=7, padding=1)
-    axes.set_xticks(range(len(values)), [str(value) for value in values], fontsize=7.5)
+    axes.set_xticks(range(len(values)), [str(value) for value in values], fontsize=7.5 if len(values) < 5 else 6)
     axes.set_title(symbol, fontsize=9)
     _quiet(axes, "y")
 

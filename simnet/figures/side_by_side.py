@@ -1,6 +1,7 @@
 """The same work done in several ways: what one rank did under each, on one axis of time."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,11 +14,16 @@ from simnet.result import RunResult, text
 from simnet.units import TIME
 
 _ROOM = 7.0  # points a letter needs
+_VISIBLE = 1e-3  # of the axis of time: shorter pieces are not in the key
+_AS_IT_IS: Mapping[str, str] = MappingProxyType({})
 
 
 @house_style
-def draw(results: Mapping[str, RunResult], title: str, rank: int = 0) -> Figure:
-    """A band per result with the streams of one rank, the names of its tasks where they fit, and how long it took."""
+def draw(results: Mapping[str, RunResult], title: str, called: Mapping[str, str] = _AS_IT_IS, rank: int = 0) -> Figure:
+    """A band per result with the streams of one rank, the names of its tasks where they fit, and how long it took.
+
+    called: what the key says of an activity, if not its name.
+    """
     figure = new_figure(1.2 + 0.85 * len(results))
     axes = figure.subplots()
     until = max(result.summary["makespan"] for result in results.values())
@@ -28,7 +34,8 @@ def draw(results: Mapping[str, RunResult], title: str, rank: int = 0) -> Figure:
         top = band + 0.1 + 0.8 / streams * pieces.stream
         axes.add_collection(bars(pieces, top, top + 0.8 / streams))
         _names(axes, result, pieces, top + 0.4 / streams)
-        colors |= {pieces.activities[a]: pieces.colors[a] for a in np.unique(pieces.activity)}
+        visible = pieces.end - pieces.start > _VISIBLE * until
+        colors |= {pieces.activities[a]: pieces.colors[a] for a in np.unique(pieces.activity[visible])}
         end = result.summary["makespan"]
         axes.annotate(f" {TIME.format(end)}", (end, band + 0.5), va="center", fontsize=8.5, annotation_clip=False)
     axes.set_ylim(len(results), 0)
@@ -36,7 +43,7 @@ def draw(results: Mapping[str, RunResult], title: str, rank: int = 0) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     time_axis(axes, 1.07 * until)
-    key_below_title(figure, title, [Patch(color=color, label=name) for name, color in colors.items()])
+    key_below_title(figure, title, [Patch(color=color, label=called.get(name, name)) for name, color in colors.items()])
     return figure
 
 

@@ -1,14 +1,19 @@
 """The Parm study: its grid, its testbeds, a few of its answers against formulas, and the page it writes."""
 
+import csv
+import io
+import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 import simnet
+from simnet import reader
 from simnet.experiment import Experiment
 from simnet.run import build
+from simnet.studies.calibration import calibrate
 from simnet.studies.parm import by_hand, models, report, study
 from simnet.studies.parm.grid import GROUPS, Configuration, grid, sample
 from simnet.studies.parm.runs import BASELINE, S1, S2, Item, answer, layer
@@ -16,6 +21,9 @@ from simnet.studies.parm.tables import DERIVED, average_by, choice, extremes, gr
 from simnet.studies.parm.testbeds import COPY, LINK, TESTBEDS
 from simnet.topology import TopologyFile
 from simnet.topology.native import to_yaml
+from simnet.workload.models.moe_layer import MoeLayer
+from simnet.workload.moe import SCHEDULES, Calibration
+from simnet.workload.moe.schedules import parm_auto
 
 ROOT = Path(__file__).parents[2]
 MIDDLE = Configuration(2, 2, 1, 4096, 2048, 4096, 2)
@@ -63,6 +71,8 @@ def test_speedups_are_near_the_formulas(members, shards):
     assert times[BASELINE] / min(times[S1], times[S2]) == pytest.approx(formula, rel=0.12)
     assert 0 < got["share"] < 1
     assert (times["deepspeed_moe_training"] is None) == (members % shards > 0)
+    assert {*times, "parm_auto"} == set(SCHEDULES)
+    assert times["pipelined"] < times[BASELINE] <= times["two_level_all_to_all"]
 
 
 def test_the_derived_averages_follow_from_the_fitted_all_to_all():
@@ -94,6 +104,7 @@ def test_tables():
     assert average_by(rows, groups_of, "speedup") == {(1, 2): 1.5}
     assert extremes(rows) == (1.0, 1.5, 2.0)
     assert to_csv(rows) == "model_parallel,expert_sharding,speedup\n1,2,1\n1,2,2\n"
+    assert to_csv([*rows[:1], {"expert_sharding": 4}]).endswith("\n1,2,1\n,4,\n")
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +142,28 @@ def test_the_page_has_every_number_beside_the_papers(small):
         assert row["speedup"] == row[BASELINE] / row["parm_auto"]
         assert row["parm_auto"] == row[row["chosen"]]
     assert "nan" not in page
+
+
+def test_the_page_shows_every_picture(small):
+    made = report.files(small[0])
+    shown = re.findall(r"!\[.*?\]\((.*?)\)", made["README.md"])
+    assert sorted(shown) == sorted(name for name in made if name.endswith(".png"))
+
+
+def test_what_does_not_fit_into_memory_is_counted_and_stands_in_the_table(small):
+    large = {**asdict(MIDDLE), "memory": 12 * 2.0**30}
+    findings = replace(small[0], out_of_memory={"8": [], "32": [large]})
+    made = report.files(findings)
+    assert "0 of 2 on 8 GPUs, 1 of 2 on 32 GPUs (up to 12 GiB a GPU)" in made["README.md"]
+    last = list(csv.DictReader(io.StringIO(made["layers_32gpus_copy.csv"])))[-1]
+    assert (last["hidden"], last["deepspeed_moe"], last["chosen"]) == ("2048", "", "")
+    assert float(last["memory"]) == pytest.approx(12 * 2**30, rel=1e-5)
+
+
+def test_parm_auto_of_a_layer_chooses_what_the_study_does(small):
+    """By pairs that went through the file of `simnet calibrate`."""
+    pairs, _ = calibrate(TESTBEDS["32"].topology())
+    read = reader.validate(pairs.model_dump(mode="json", exclude_none=True), Calibration)
+    for row in small[0].layers["32", "link"]:
+        sizes = {key: row[key] for key in asdict(MIDDLE)}
+        assert parm_auto.choose(MoeLayer(calibration=read, **sizes).layer(32)) == row["chosen"]

@@ -15,7 +15,7 @@ from simnet.studies.answers import Progress, answers
 from simnet.studies.calibration import calibrate
 from simnet.studies.parm import models
 from simnet.studies.parm.grid import CAPACITY_FACTOR, Configuration, grid, sample
-from simnet.studies.parm.runs import BASELINE, S1, S2, Item, answer
+from simnet.studies.parm.runs import BASELINE, COMPARED, S1, S2, SCHEDULES, Item, answer
 from simnet.studies.parm.testbeds import COPY, SWEPT, TESTBEDS, Testbed
 from simnet.workload.models.moe import LAUNCH
 from simnet.workload.moe import Calibration, Layer, predict
@@ -26,12 +26,13 @@ Row = dict[str, Any]
 @dataclass(frozen=True)
 class Findings:
     """What the study found. layers: rows of the grid by (GPUs, reading). sweep: of the sampled grid on 8 GPUs, by the
-    rate inside the node. models: rows of whole models. out_of_memory: configurations left out, by GPUs."""
+    rate inside the node. models: rows of whole models. out_of_memory: configurations left out, with the bytes that they
+    need, by GPUs."""
 
     layers: dict[tuple[str, str], list[Row]]
     sweep: dict[str, list[Row]]
     models: list[Row]
-    out_of_memory: dict[str, int]
+    out_of_memory: dict[str, list[Row]]
     configurations: int
 
 
@@ -46,19 +47,17 @@ def study(
     configurations = sample() if fast else grid()
     plans = {(key, bed.reading): (bed, configurations) for key in gpus for bed in _readings(TESTBEDS[key])}
     swept = {rate: (replace(TESTBEDS["8"], inside=rate), sample()) for rate in SWEPT} if "8" in gpus else {}
-    wanted = [Item(bed, alike) for bed, chosen in [*plans.values(), *swept.values()] for alike in _alike(chosen)]
+    wanted = [Item(bed, alike) for bed, chosen in plans.values() for alike in _alike(chosen)]
+    wanted += [Item(bed, alike, COMPARED) for bed, chosen in swept.values() for alike in _alike(chosen)]
     real = models.items([bed for bed, _ in plans.values()])
     wanted = list(dict.fromkeys([*wanted, *real]))
     found = dict(zip(wanted, answers(_answer, wanted, unfinished, jobs, progress)))
     layers = {name: _rows(bed, chosen, found) for name, (bed, chosen) in plans.items()}
     return Findings(
         layers,
-        {rate: _rows(bed, chosen, found) for rate, (bed, chosen) in swept.items()},
+        {rate: _rows(bed, chosen, found, COMPARED) for rate, (bed, chosen) in swept.items()},
         models.rows(real, found),
-        {
-            key: sum(found[Item(TESTBEDS[key], c.alike)].get("out_of_memory", False) for c in configurations)
-            for key in gpus
-        },
+        {key: _too_large(TESTBEDS[key], configurations, found) for key in gpus},
         len(configurations),
     )
 
@@ -76,12 +75,17 @@ def _alike(configurations: Sequence[Configuration]) -> list[Configuration]:
     return list(dict.fromkeys(configuration.alike for configuration in configurations))
 
 
-def _rows(bed: Testbed, configurations: Sequence[Configuration], found: dict[Any, dict]) -> list[Row]:
+def _rows(
+    bed: Testbed,
+    configurations: Sequence[Configuration],
+    found: dict[Any, dict],
+    schedules: tuple[str, ...] = SCHEDULES,
+) -> list[Row]:
     """A row per configuration that fits into memory. Raises SimnetError if one failed."""
     calibration, _ = calibrate(bed.topology())
     rows = []
     for configuration in configurations:
-        item = Item(bed, configuration.alike)
+        item = Item(bed, configuration.alike, schedules)
         got = found[item]
         if "error" in got:
             raise SimnetError(f"{configuration} on {bed.gpus} GPUs: {got['error']}")
@@ -90,13 +94,23 @@ def _rows(bed: Testbed, configurations: Sequence[Configuration], found: dict[Any
     return rows
 
 
+def _too_large(bed: Testbed, configurations: Sequence[Configuration], found: dict[Any, dict]) -> list[Row]:
+    """The configurations that do not fit into memory, and what they need."""
+    asked = [(configuration, found[Item(bed, configuration.alike)]) for configuration in configurations]
+    return [_described(configuration, got) for configuration, got in asked if got["out_of_memory"]]
+
+
+def _described(configuration: Configuration, got: dict[str, Any]) -> Row:
+    """What every row says, whether the configuration fits into memory or not."""
+    return {**asdict(configuration), "capacity_factor": CAPACITY_FACTOR, "memory": got["memory"]}
+
+
 def _row(bed: Testbed, configuration: Configuration, got: dict[str, Any], calibration: Calibration) -> Row:
     times = got["times"]
     chosen = min((S1, S2), key=lambda schedule: predict(schedule, _layer(bed, configuration), calibration))
     auto = times[chosen]
     return {
-        **asdict(configuration),
-        "capacity_factor": CAPACITY_FACTOR,
+        **_described(configuration, got),
         **times,
         "parm_auto": auto,
         "chosen": chosen,
@@ -105,7 +119,6 @@ def _row(bed: Testbed, configuration: Configuration, got: dict[str, Any], calibr
         "speedup_s2": times[BASELINE] / times[S2],
         "s2_over_s1": times[S2] / times[S1],
         "share": got["share"],
-        "memory": got["memory"],
     }
 
 

@@ -21,8 +21,8 @@ from simnet.studies.parm.tables import (
     markdown,
     to_csv,
 )
-from simnet.studies.parm.testbeds import COPY, LINK, READINGS, TESTBEDS
-from simnet.units import TIME
+from simnet.studies.parm.testbeds import COPY, INSIDE, LINK, READINGS, TESTBEDS
+from simnet.units import SIZE, TIME
 
 _SHOWN = Configuration(2, 2, 4, 1024, 2048, 4096, 2)  # in the middle of the grid
 _INTRODUCTION = (
@@ -30,7 +30,20 @@ _INTRODUCTION = (
     "DeepSpeed-MoE. Of its text only the abstract and the first lines of the introduction could be read; schedules, "
     "message sizes and testbeds are derived from those, from the public kernel of SAA and from sibling papers of the "
     "same group, as `docs/moe.md` tells. Constants are measurements of those siblings or presets of the hardware; none "
-    "is fitted to the speedups below."
+    "is fitted to the speedups below. How near they come to collectives and experts that were measured, and which of "
+    "those they miss, stands in `docs/moe.md`, too."
+)
+_FILES = (
+    (
+        "layers_*.csv",
+        "a row per layer: its sizes, bytes that the baseline keeps on a GPU (`memory`), seconds of a forward and a "
+        "backward pass under every schedule, what `parm_auto` chose (`chosen`), speedups over the baseline, and its "
+        "share of communication (`share`). Layers that do not fit into memory have no times; the training path has "
+        "none where it cannot run",
+    ),
+    ("models.csv", "seconds of an iteration of whole models; `speedup` is that of the faster one of S1 and S2"),
+    ("*.png", "the pictures above"),
+    ("timeline_*.json.gz", "what every rank did in the layers of the last picture, for ui.perfetto.dev"),
 )
 _WHY_APART = (
     ", beside the averages that others derived by hand. For the all-to-all among all ranks those take PipeMoE's fit, "
@@ -40,6 +53,11 @@ _WHY_APART = (
     "is below the formulas where SAA hides less than all of its all-gather, most so in reading `link`, in which both "
     "share the path of a GPU"
 )
+_AXES = (
+    "The bars are averages over all layers of the grid with that value; as (1, 1) is not in it, those of N_MP = 1 are "
+    "of N_ESP = 2 and 4 alone, and the other way round. B and L enter a layer as their product alone."
+)
+_KINDS = {"traffic": "SAA: all_to_all and all_gather at once"}
 _BANDS = {BASELINE: "DeepSpeed-MoE", S1: "Parm S1", S2: "Parm S2"}
 
 
@@ -47,9 +65,9 @@ def files(findings: Findings) -> dict[str, str | bytes]:
     """Name -> contents of everything the study leaves."""
     made: dict[str, str | bytes] = {"README.md": readme(findings)}
     for (gpus, reading), rows in findings.layers.items():
-        made[f"layers_{_slug(findings, gpus, reading)}.csv"] = to_csv(rows)
+        made[f"layers_{_slug(findings, gpus, reading)}.csv"] = to_csv([*rows, *findings.out_of_memory[gpus]])
     made["models.csv"] = to_csv(findings.models)
-    for gpus in dict.fromkeys(gpus for gpus, _ in findings.layers):
+    for gpus in _clusters(findings):
         made |= _pictures(findings, gpus)
     return made
 
@@ -68,28 +86,26 @@ def _pictures(findings: Findings, gpus: str) -> dict[str, str | bytes]:
         made[f"speedups_{slug}.png"] = figures.to_png(moe_study.speedups(rows, title, published))
     share = f"Communication in the DeepSpeed-MoE layer on {gpus} GPUs"
     made[f"communication_{gpus}gpus.png"] = figures.to_png(moe_study.shares(readings[LINK], share, PUBLISHED["share"]))
-    titles = {_reading(findings, gpus, reading): rows for reading, rows in readings.items()}
+    titles = {_reading(reading): rows for reading, rows in readings.items()}
     picture = moe_study.choice_map(titles, f"Where S1 and where S2 is the faster one, {gpus} GPUs")
     made[f"s1_or_s2_{gpus}gpus.png"] = figures.to_png(picture)
     results = timelines(gpus)
     size = f"B {_SHOWN.batch}, L {_SHOWN.sequence}, M {_SHOWN.hidden}, H {_SHOWN.expert_hidden}, top-{_SHOWN.top_k}"
     title = f"One layer on {gpus} GPUs, forward and backward, N_MP = N_ESP = 2 ({size}): rank 0"
     named = {_BANDS[schedule]: result for schedule, result in results.items()}
-    made[f"timelines_{gpus}gpus.png"] = figures.to_png(side_by_side.draw(named, title))
+    made[f"timelines_{gpus}gpus.png"] = figures.to_png(side_by_side.draw(named, title, _KINDS))
     for schedule, result in results.items():
         made[f"timeline_{gpus}gpus_{schedule}.json.gz"] = timeline.to_json(result)
     return made
 
 
 def _where(findings: Findings, gpus: str, reading: str) -> str:
-    extra = f", the rate inside a node being that of a {reading}" if (gpus, COPY) in findings.layers else ""
+    extra = f" ({_reading(reading)})" if (gpus, COPY) in findings.layers else ""
     return f"{gpus} GPUs{extra}"
 
 
-def _reading(findings: Findings, gpus: str, reading: str) -> str:
-    return (
-        f"rate inside a node: of a {reading}" if (gpus, COPY) in findings.layers else "rate inside the node: of a link"
-    )
+def _reading(reading: str) -> str:
+    return f"{INSIDE} taken for the rate of a {reading}"
 
 
 def timelines(gpus: str) -> dict[str, RunResult]:
@@ -112,17 +128,33 @@ def readme(findings: Findings) -> str:
         markdown(["rate inside a node, two readings", "meaning"], [(f"`{k}`", v) for k, v in READINGS.items()]),
         "## Speedups over DeepSpeed-MoE",
         _overview(findings),
-        *(_by_group(findings, gpus) for gpus in dict.fromkeys(gpus for gpus, _ in findings.layers)),
+        *(_by_group(findings, gpus) for gpus in _clusters(findings)),
+        *(_shown(f"speedups_{_slug(findings, *key)}") for key in findings.layers),
+        _AXES,
         "## Communication in the baseline",
         _shares(findings),
+        *(_shown(f"communication_{gpus}gpus") for gpus in _clusters(findings)),
         "## S1 or S2",
         _choices(findings),
+        *(_shown(f"s1_or_s2_{gpus}gpus") for gpus in _clusters(findings)),
         _ablations(findings),
         "## Models with experts",
         _models(findings),
         *([_sweep(findings)] if findings.sweep else []),
+        "## One layer in time",
+        *(_shown(f"timelines_{gpus}gpus") for gpus in _clusters(findings)),
+        "## Files",
+        markdown(["file", "what it has"], _FILES),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _clusters(findings: Findings) -> list[str]:
+    return list(dict.fromkeys(gpus for gpus, _ in findings.layers))
+
+
+def _shown(picture: str) -> str:
+    return f"![{picture}]({picture}.png)"
 
 
 def _named(findings: Findings) -> list[tuple[str, list[Row]]]:
@@ -138,13 +170,17 @@ def _overview(findings: Findings) -> str:
         low, mean, high = extremes(rows)
         apart = [f"{value / PUBLISHED[key] - 1:+.0%}" for key, value in (("smallest", low), ("largest", high))]
         lines.append([name, f"{len(rows):,}", f"{low:.2f}", f"{mean:.2f}", f"{high:.2f}", *apart])
-    left = ", ".join(
-        f"{count} of {findings.configurations:,} on {gpus} GPUs" for gpus, count in findings.out_of_memory.items()
-    )
+    left = ", ".join(_left_out(findings, gpus) for gpus in findings.out_of_memory)
     table = markdown(
         ["", "layers", "smallest", "mean", "largest", "smallest to the paper's", "largest to the paper's"], lines
     )
     return f"{table}\n\nLeft out because the baseline needs more memory than a GPU has: {left}."
+
+
+def _left_out(findings: Findings, gpus: str) -> str:
+    sizes = [row["memory"] for row in findings.out_of_memory[gpus]]
+    needed = f" (up to {SIZE.format(max(sizes))} a GPU)" if sizes else ""
+    return f"{len(sizes)} of {findings.configurations:,} on {gpus} GPUs{needed}"
 
 
 def _by_group(findings: Findings, gpus: str) -> str:
@@ -183,7 +219,9 @@ def _shares(findings: Findings) -> str:
     lines.append(["32 GPUs, by hand", *(f"{value:.0%}" for value in DERIVED_SHARES.values())])
     near = _near_published(findings)
     return (
-        "Share of a layer's time, average by N_ESP. The paper's figure is 60 %, without the settings it belongs to.\n\n"
+        "Share of a layer's time, average by N_ESP. The paper's figure is 60 %, without the settings it belongs to. "
+        "What is sent grows with M, what experts compute with M x H: the share depends on N_ESP and H above all, and "
+        "not on N_MP, but that (1, 1) is not in the grid.\n\n"
         + markdown(["", *(f"N_ESP = {n}" for n in DERIVED_SHARES)], lines)
         + f"\n\n{near}"
     )
@@ -194,10 +232,11 @@ def _near_published(findings: Findings) -> str:
     sentences = []
     for name, rows in _named(findings):
         near = [row for row in rows if abs(row["share"] - PUBLISHED["share"]) <= 0.05]
-        groups = sorted({groups_of(row) for row in near})
-        where = f": (N_MP, N_ESP) in {', '.join(map(str, groups))}" if groups else ""
-        sentences.append(f"{name}: {len(near):,} of {len(rows):,} layers within 5 points of 60 %{where}.")
-    return " ".join(sentences)
+        groups = ", ".join(map(str, sorted({groups_of(row) for row in near})))
+        widths = ", ".join(f"{width:,}" for width in sorted({row["expert_hidden"] for row in near}))
+        where = f", with (N_MP, N_ESP) = {groups} and H = {widths}" if near else ""
+        sentences.append(f"- {name}: {len(near):,} of {len(rows):,} layers are within 5 points of 60 %{where}.")
+    return "\n".join(sentences)
 
 
 def _choices(findings: Findings) -> str:
@@ -208,30 +247,38 @@ def _choices(findings: Findings) -> str:
     head = ["", "S1 faster, of N_MP > 1", "`parm_auto` right", "largest loss of its choice"]
     return (
         "`parm_auto` chooses by alpha-beta pairs that `simnet calibrate` measures on the same cluster; it is right "
-        f"where its schedule is the one that the simulation finds faster.\n\n{markdown(head, lines)}"
+        "where its schedule is the one that the simulation finds faster. On 8 GPUs the all-gather of S2 and its "
+        "all-to-all share the path of each GPU: nothing is hidden, and S1, which gathers less, wins. On 32 GPUs it is "
+        "the reading that decides: it says how much of a GPU's path the all-to-all leaves to an all-gather.\n\n"
+        + markdown(head, lines)
     )
 
 
 def _ablations(findings: Findings) -> str:
-    """What each part of Parm is worth, as average ratios of times."""
+    """What the overlap of SAA is worth, and Parm beside other baselines: average ratios of times, and their range."""
     lines = []
     for name, rows in _named(findings):
         several = [row for row in rows if row["model_parallel"] > 1]
-        training = [row for row in rows if row["deepspeed_moe_training"] is not None]
-        overlap = [row["parm_s2_no_overlap"] / row[S2] for row in several]
-        upstream = [row["deepspeed_moe_training"] / row["parm_auto"] for row in training]
         lines.append([
-            name, f"{sum(overlap) / len(overlap):.3f}", f"{min(overlap):.3f} to {max(overlap):.3f}",
-            f"{sum(upstream) / len(upstream):.2f}", f"{max(upstream):.2f}",
+            name, _ratio(several, "parm_s2_no_overlap", S2), _ratio(rows, "pipelined", "parm_auto"),
+            _ratio(rows, "two_level_all_to_all", "parm_auto"), _ratio(rows, "deepspeed_moe_training", "parm_auto"),
         ])  # fmt: skip
-    head = [
-        "", "S2 without SAA / S2, mean", "range", "DeepSpeed's training path / Parm, mean", "largest"
-    ]  # fmt: skip
+    head = ["", "S2 without SAA / S2", "pipelined / Parm", "two-level / Parm", "training path / Parm"]
     return (
-        "What the overlap of SAA is worth (a ratio below 1: its launches cost more than it hides), and what Parm gains "
-        "over DeepSpeed's training path, which has no ESP all-gather and cannot be the paper's baseline:\n\n"
+        "Further ratios of times, as mean (smallest to largest): what the overlap of SAA is worth (below 1: its "
+        "launches, one a step, cost more than it hides), and what Parm gains over DeepSpeed-MoE in two chunks that "
+        "hide computing, over DeepSpeed-MoE with all-to-alls in two levels, and over DeepSpeed's training path. The "
+        "latter has no ESP all-gather, cannot be the paper's baseline, and runs only where N_ESP divides N_MP:\n\n"
         + markdown(head, lines)
     )
+
+
+def _ratio(rows: list[Row], above: str, below: str) -> str:
+    """Mean and range of a ratio of times over the rows that have both."""
+    ratios = [row[above] / row[below] for row in rows if row[above] is not None]
+    if not ratios:
+        return "-"
+    return f"{sum(ratios) / len(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
 def _models(findings: Findings) -> str:
@@ -247,8 +294,8 @@ def _models(findings: Findings) -> str:
     return (
         "One iteration of BERT-Base (512 tokens) and GPT-2 small (1,024 tokens), with 4 samples a GPU, top-2, capacity "
         "factor 1.2, N_MP = N_ESP = 4: forward and backward, all-reduce of the gradients of what are no experts, "
-        "optimizer. The paper says about 3 and no more; which feed-forward networks have experts is not known.\n\n"
-        + markdown(head, lines)
+        "optimizer. The speedup is that of the faster one of S1 and S2. The paper says about 3 and no more; which "
+        "feed-forward networks have experts is not known.\n\n" + markdown(head, lines)
     )
 
 

@@ -12,22 +12,26 @@ from simnet.studies.parm.grid import CAPACITY_FACTOR, Configuration
 from simnet.studies.parm.testbeds import Testbed
 
 BASELINE, S1, S2 = "deepspeed_moe", "parm_s1", "parm_s2"
-SCHEDULES = (BASELINE, S1, S2, "parm_s2_no_overlap")
-"""What is simulated of every configuration; parm_auto takes S1 or S2."""
-ABLATION = "deepspeed_moe_training"
-"""Simulated where it can run: it needs equal inputs in an ESP group."""
+COMPARED = (BASELINE, S1, S2)
+"""What speedups are made of."""
+TRAINING = "deepspeed_moe_training"
+SCHEDULES = (*COMPARED, "parm_s2_no_overlap", "two_level_all_to_all", "pipelined", TRAINING)
+"""What is simulated of the grid; parm_auto takes S1 or S2."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """A configuration on a testbed."""
+    """A configuration on a testbed, under some schedules."""
 
     testbed: Testbed
     configuration: Configuration
+    schedules: tuple[str, ...] = SCHEDULES
 
 
 def answer(item: Item) -> dict[str, Any]:
     """Times [s] of a layer's forward and backward pass by schedule, and the baseline's share of communication.
+
+    A schedule that the layer cannot have has no time.
 
     `memory` [bytes] is what the baseline, which needs most, has to keep on a GPU; where that is more than there is,
     nothing is simulated.
@@ -36,20 +40,18 @@ def answer(item: Item) -> dict[str, Any]:
         memory = layer(item, BASELINE).jobs[0].workload.memory(item.testbed.gpus)
         if memory > GPUS[item.testbed.gpu].memory_size:
             return {"memory": memory, "out_of_memory": True}
-        runs = {schedule: replayed(build(layer(item, schedule))) for schedule in SCHEDULES}
-        times = {schedule: finished.summary["makespan"] for schedule, finished in runs.items()}
+        able = [schedule for schedule in item.schedules if _can_run(schedule, item.configuration)]
+        runs = {schedule: replayed(build(layer(item, schedule))) for schedule in able}
+        times = {name: runs[name].summary["makespan"] if name in runs else None for name in item.schedules}
         share = communication_share(runs[BASELINE])
-        times[ABLATION] = _ablation(item)
         return {"memory": memory, "out_of_memory": False, "times": times, "share": share}
     except SimnetError as error:
         return {"error": str(error)}
 
 
-def _ablation(item: Item) -> float | None:
-    sharding, members = item.configuration.expert_sharding, item.configuration.model_parallel
-    if members % sharding:
-        return None
-    return replayed(build(layer(item, ABLATION))).summary["makespan"]
+def _can_run(schedule: str, configuration: Configuration) -> bool:
+    """DeepSpeed's training path needs equal inputs in an ESP group."""
+    return schedule != TRAINING or configuration.model_parallel % configuration.expert_sharding == 0
 
 
 def layer(item: Item, schedule: str, model: str = "flow", **more: Any) -> Experiment:

@@ -53,12 +53,12 @@ def extremes(rows: Sequence[Row], value: str = "speedup") -> tuple[float, float,
 
 
 def to_csv(rows: Sequence[Row]) -> str:
-    """All rows; times [s] with 6 digits."""
+    """All rows, with the columns of the first one, empty where a row has nothing; numbers with 6 digits."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0])
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
     for row in rows:
-        writer.writerow(f"{value:.6g}" if isinstance(value, float) else value for value in row.values())
+        writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
     return text.getvalue()
 
 
