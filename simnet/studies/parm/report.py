@@ -22,7 +22,7 @@ from simnet.studies.parm.tables import (
     to_csv,
 )
 from simnet.studies.parm.testbeds import COPY, INSIDE, LINK, READINGS, TESTBEDS
-from simnet.units import SIZE, TIME
+from simnet.units import RATE, SIZE, TIME
 
 _SHOWN = Configuration(2, 2, 4, 1024, 2048, 4096, 2)  # in the middle of the grid
 _INTRODUCTION = (
@@ -105,7 +105,7 @@ def _where(findings: Findings, gpus: str, reading: str) -> str:
 
 
 def _reading(reading: str) -> str:
-    return f"{INSIDE} taken for the rate of a {reading}"
+    return f"{RATE.format(RATE.parse(INSIDE))} taken for the rate of a {reading}"
 
 
 def timelines(gpus: str) -> dict[str, RunResult]:
