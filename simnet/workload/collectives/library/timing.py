@@ -139,14 +139,20 @@ class Timer:
         )
         copies = (load.copy, load.into_host / known.host, load.between / known.between, load.staged / known.staged)
         carried = size * max(busiest, max(copies) / protocol.pcie)
-        if load.leaving:
-            between = (setting.channels or known.net_channels) * known.net_channel
-            carried = np.maximum(carried, size * load.leaving / between)
-        if setting.channels is not None:
-            carried = np.maximum(carried, size * self._sent() / (setting.channels * setting.generation.channel))
+        carried = np.maximum(carried, size * self._channels_need(setting))
         if self.plan.form == PAIRS and not protocol.whole:
             carried = np.maximum(carried, size * self.plan.size.max(initial=0.0) / known.pair_rate)
         return carried + size * self._stored(setting)
+
+    def _channels_need(self, setting: Setting) -> float:
+        """Time that channels take for the bytes that leave a server and, where a number is asked for, a rank [s]."""
+        known, load, plan = setting.constants, self.load, self.plan
+        time = load.leaving / (setting.channels or known.net_channels) / known.net_channel
+        if load.leaving and (plan.form == PAIRS or plan.own):  # two ranks of an all-to-all have one between servers
+            time = max(time, plan.size[load.classes == CLASSES.index(NET)].max() / known.net_channel)
+        if setting.channels is not None:
+            time = max(time, self._sent() / setting.channels / setting.generation.channel)
+        return time
 
     def _stored(self, setting: Setting) -> float:
         """Time in which a rank stores and does not send [s]: a ring's last block, its own part of an all-to-all."""
