@@ -161,8 +161,8 @@ def _problem(operation: Operation, members: int) -> str | None:
     if by_library(operation) and operation.algorithm not in (library.AUTO, *library.PLANS):
         known = ", ".join((library.AUTO, *library.PLANS))
         return f"a library has no algorithm '{operation.algorithm}'; it has {known}"
-    if operation.channels is not None and not by_library(operation):
-        return "channels are a library's: give algorithm auto, a protocol or a library as well"
+    if (operation.channels is not None or operation.threads > 1) and not by_library(operation):
+        return "channels and gpus_per_thread are a library's: give algorithm auto, a protocol or a library as well"
     if KINDS[operation.kind].rooted and not 0 <= operation.root < members:
         return f"root must be a member number below {members}, got {operation.root}"
     if operation.kind == "all_to_all_v":

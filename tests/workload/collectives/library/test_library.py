@@ -184,7 +184,8 @@ def test_an_older_version_lacks_what_came_later():
         ({"algorithm": "nvls_tree", "library": "nccl"}, "nvls_tree: needs ranks of several servers"),
         ({"algorithm": "halving_doubling", "library": "nccl"}, "a library has no algorithm 'halving_doubling'; it has"),
         ({"algorithm": "direct", "library": "nccl"}, "a library has no direct all_reduce; it has auto, ring, tree"),
-        ({"algorithm": "ring", "channels": 4}, "channels are a library's: give algorithm auto, a protocol"),
+        ({"algorithm": "ring", "channels": 4}, "channels and gpus_per_thread are a library's: give algorithm auto"),
+        ({"algorithm": "ring", "threads": 8}, "channels and gpus_per_thread are a library's: give algorithm auto"),
     ],
 )
 def test_what_cannot_be(more, sentence):
