@@ -34,6 +34,7 @@ from simnet.topology.topology import FABRIC_KINDS, Topology
 
 _BUDGET = 1_000_000  # events between two looks at the outside world: about 0.2 s
 _NO_SECONDS = 2**62
+_MOST_PACKETS = 2**31 - 1
 
 
 class PacketModel:
@@ -103,7 +104,9 @@ class PacketModel:
         """See `model.NetworkModel.start`."""
         devices = np.asarray(devices, np.int64)
         flows = self._over_queue_pairs(flows)
-        number = self._graphs.add(flows, devices, self._connect(flows, devices, communicator))
+        first = self._connect(flows, devices, communicator)
+        self._check_numbers(flows, devices, first)
+        number = self._graphs.add(flows, devices, first)
         if self._record and self.classes[flows.traffic_class].queue_pairs > 1:
             self._spread_graphs[number] = flows
         if len(self._graphs.flows) > len(self._messages):
@@ -156,6 +159,19 @@ class PacketModel:
             unused=statistics.never_acted(self.port_settings, ports, columns["pauses"]),
             **self._sampling.columns(ports, columns["queue_area"], int(world.now)),
         )
+
+    def _check_numbers(self, flows: FlowGraph, devices: np.ndarray, first: int) -> None:
+        """Raise SimnetError where a connection would run out of numbers for its packets."""
+        rows = self._connections[first : first + flows.connections]
+        packets = np.ceil(flows.size / rows.mtu[flows.connection])
+        total = rows.total + np.bincount(flows.connection, packets, flows.connections)
+        if total.max(initial=0.0) >= _MOST_PACKETS:
+            c = int(np.argmax(total))
+            a, b = (self._topology.devices[devices[end]].name for end in (rows.source[c], rows.destination[c]))
+            raise SimnetError(
+                f"the packet-level model numbers up to {_MOST_PACKETS:.3g} packets of a connection; from {a} to {b} "
+                f"there would be {total[c]:.3g}: send less, or choose network.model: flow"
+            )
 
     def _over_queue_pairs(self, flows: FlowGraph) -> FlowGraph:
         """The graph with several connections in the place of each, where the load balancer asks for it."""

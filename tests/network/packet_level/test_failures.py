@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from simnet.errors import SimnetError
 from simnet.flow_graph import flow_graph
 from simnet.network.model import STUCK, UNREACHABLE, LinkChange
 from simnet.network.packet_level.model import PacketModel
@@ -111,6 +112,14 @@ def test_messages_that_start_later_are_sent_later():
     first = finish_times(network, graph, [1, 2])[0]
     again = finish_times(network, graph, [1, 2], start=5e-3)[0]
     assert again - 5e-3 == pytest.approx(first, abs=1e-12)
+
+
+def test_packets_that_cannot_be_numbered_are_an_error():
+    network = PacketModel(star(2, RATE), 1, NONE)
+    with pytest.raises(
+        SimnetError, match=r"up to 2\.15e\+09 packets of a connection; from h0 to h1 there would be 2\.44e\+14"
+    ):
+        network.start(flow_graph(2, [0], [1], [0], 1e18), np.array([1, 2]), 0, 0.0)
 
 
 def test_rate_cap_of_a_connection():
