@@ -8,7 +8,7 @@ from simnet.network.packet_level import congestion_control, pulls, receiver, sen
 from simnet.network.packet_level.answering import NEVER, begin, credit_back, send_answer, take_answer, time_out
 from simnet.network.packet_level.heap import pop, replace_first
 from simnet.network.packet_level.port import append, free_packet, return_credit, uniform
-from simnet.network.packet_level.serving import SPARE_PACKETS, serve
+from simnet.network.packet_level.serving import SPARE_PACKETS, look_after, serve
 from simnet.network.packet_level.state import ARRIVE, CREDITS, DATA, DUE, PAUSE, PORT_EVENTS, PULL, RESUME, WAKE
 from simnet.network.packet_level.switching import forward
 
@@ -200,7 +200,7 @@ def advance(
             return MORE_EVENTS
         if time > w.sample_next:
             w.now = w.sample_next
-            serve(
+            look_after(
                 w.sample_port, w.now, ports, devices, packets, connections, messages, bits, paths, params, balancers,
                 records, heap, world, graphs, flows, successors, timers,
             )  # fmt: skip
@@ -217,12 +217,12 @@ def advance(
                 record[2 * flow + 1 - kind] = time
             c = flows[flow].connection
             if kind == START and connections[c].paths != 0 and flows[flow].bytes > 0.0:
-                serve(
+                look_after(
                     connections[c].port, time, ports, devices, packets, connections, messages, bits, paths, params,
                     balancers, records, heap, world, graphs, flows, successors, timers,
                 )  # fmt: skip
                 begin(flow, time, connections, messages, params, flows, ports, heap, world)
-                serve(
+                look_after(
                     connections[c].port, time, ports, devices, packets, connections, messages, bits, paths, params,
                     balancers, records, heap, world, graphs, flows, successors, timers,
                 )  # fmt: skip

@@ -90,3 +90,15 @@ def serve(
                 port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records,
                 heap, world, graphs, flows, successors, timers,
             )  # fmt: skip
+
+
+@kernel
+def look_after(
+    port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
+    graphs, flows, successors, timers,
+):  # fmt: skip
+    """The same for those who do it now and then: it is not put into them, so they compile faster."""
+    serve(
+        port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
+        graphs, flows, successors, timers,
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from simnet.network.packet_level.port import (
     wake_at,
     xoff_of,
 )
-from simnet.network.packet_level.serving import serve
+from simnet.network.packet_level.serving import look_after, serve
 from simnet.network.packet_level.state import CREDITS, DATA, PFC
 
 
@@ -142,7 +142,7 @@ def forward(
     elif up.ingress_bytes >= xoff_of(up, device):
         # queues that were not looked at lately may hold less than the books say
         for i in range(device.first_port, device.first_port + device.ports):
-            serve(
+            look_after(
                 device_ports[i], now, ports, devices, packets, connections, messages, bits, paths, params, balancers,
                 records, heap, world, graphs, flows, successors, timers,
             )  # fmt: skip
