@@ -23,14 +23,26 @@ class Small:
         ]
 
 
+class Patient:
+    """A suite of slow cases alone."""
+
+    @staticmethod
+    def cases():
+        """One case, which takes long."""
+        return [Case("patient", "long", "time", "us", 3.0, "by hand", three, slow=True)]
+
+
 def three():
     return 3.0
 
 
+SUITES = {"small": Small, "patient": Patient}
+
+
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(validation, "SUITES", {"small": Small})
-    monkeypatch.setattr("simnet.cli.validating.SUITES", {"small": Small})
+    monkeypatch.setattr(validation, "SUITES", SUITES)
+    monkeypatch.setattr("simnet.cli.validating.SUITES", SUITES)
 
 
 def test_a_suite_is_printed_with_what_it_misses(command):
@@ -43,6 +55,13 @@ def test_a_suite_is_printed_with_what_it_misses(command):
 
 def test_slow_cases_run_when_asked_for(command):
     assert "small: slow" in command("validate", "--all", "--jobs", 1).out
+
+
+def test_a_suite_of_slow_cases_runs_when_it_is_named(command):
+    assert "patient" not in command("validate", "--jobs", 1).out
+    both = command("validate", "small", "patient", "--jobs", 1).out
+    assert "patient: long" in both
+    assert "small: slow" not in both
 
 
 def test_files(command, tmp_path):
@@ -71,7 +90,7 @@ def test_a_log_is_compared_with_a_topology(command, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["smal"], "unknown suite 'smal'; allowed: small; did you mean 'small'?"),
+        (["smal"], "unknown suite 'smal'; allowed: small, patient; did you mean 'small'?"),
         (["--topology", "x.yaml"], "--topology is of --measured"),
         (["--measured", "x.log"], "--measured needs --topology"),
         (["--measured", "x.log", "--topology", "x.yaml"], "x.log: cannot be read"),

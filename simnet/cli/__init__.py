@@ -137,7 +137,9 @@ def compare(
 
 @app.command()
 def validate(
-    suite: Annotated[str | None, typer.Argument(metavar="[SUITE]", help="nccl or network. [default: all]")] = None,
+    suites: Annotated[
+        list[str] | None, typer.Argument(metavar="[SUITE]...", help="What to replay. [default: all that is not slow]")
+    ] = None,
     json_: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write every number as a list of objects.")
     ] = None,
@@ -168,14 +170,14 @@ def validate(
 
     outputs = Outputs(json_, plot, write, quiet)
     if measured is not None:
-        if suite is not None:
+        if suites:
             raise InputError("--measured is a suite of its own; leave SUITE out")
         compare_log(measured, topology, collective, ranks, outputs)
     else:
         for option, value in (("--topology", topology), ("--collective", collective), ("--ranks", ranks)):
             if value is not None:
                 raise InputError(f"{option} is of --measured, which is missing")
-        validate_and_show(suite, all_, jobs, outputs)
+        validate_and_show(suites or [], all_, jobs, outputs)
 
 
 @app.command()

@@ -30,15 +30,20 @@ class Outputs:
     quiet: bool = False
 
 
-def validate_and_show(suite: str | None, everything: bool, jobs: int | None, outputs: Outputs) -> None:
-    """Replay a suite, or all, print verdicts and write what was asked for. Raises SimnetError."""
-    if suite is not None and suite not in SUITES:
-        raise InputError(f"unknown suite '{suite}'; allowed: {', '.join(SUITES)}{nearest(suite, SUITES)}")
-    names = [suite] if suite else list(SUITES)
-    cases = [case for name in names for case in SUITES[name].cases()]
-    everything = everything or (suite is not None and all(case.slow for case in cases))
-    cases = [case for case in cases if everything or not case.slow]
-    _replay_and_show(cases, jobs, outputs)
+def validate_and_show(suites: list[str], everything: bool, jobs: int | None, outputs: Outputs) -> None:
+    """Replay some suites, or all, print verdicts and write what was asked for. Raises SimnetError.
+
+    everything: slow cases, too. A suite that has no others runs them when it is named.
+    """
+    for name in suites:
+        if name not in SUITES:
+            raise InputError(f"unknown suite '{name}'; allowed: {', '.join(SUITES)}{nearest(name, SUITES)}")
+    chosen: list[Case] = []
+    for name in dict.fromkeys(suites or SUITES):
+        cases = SUITES[name].cases()
+        asked = everything or (suites and all(case.slow for case in cases))
+        chosen += [case for case in cases if asked or not case.slow]
+    _replay_and_show(chosen, jobs, outputs)
 
 
 def compare_log(log: Path, topology: Path | None, collective: str | None, ranks: int | None, outputs: Outputs) -> None:

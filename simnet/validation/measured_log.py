@@ -128,11 +128,12 @@ def cases(log: Log, topology: Path) -> list[Case]:
 
 
 def experiment(log: Log, topology: Path) -> Experiment:
-    """The experiment that repeats a log on a topology file, ranks on its first GPUs. Raises InputError."""
+    """The experiment that repeats a log, as NCCL does it, on the first GPUs of a topology file. Raises InputError."""
     rooted = {"root": log.root} if log.collective in ("broadcast", "reduce") else {}
     workload = {
         "kind": "collective",
         "collective": log.collective,
+        "algorithm": "auto",
         "sizes": [f"{size}B" for size in log.sizes],
         **rooted,
     }

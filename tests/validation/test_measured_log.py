@@ -108,7 +108,7 @@ def test_cases_repeat_the_log(log, tmp_path):
     ]  # fmt: skip
     simulated = found[0].simulate()
     assert set(simulated) == {case.quantity for case in found}
-    assert all(0.1 < time < 1000 for time in simulated.values())
+    assert all(5 < time < 20 for time in simulated.values())  # with the launches of a library
 
 
 def test_an_unknown_collective_is_told(log, tmp_path):
