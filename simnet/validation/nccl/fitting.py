@@ -29,7 +29,7 @@ FIRST_GUESSES: dict[str, tuple[float, float]] = {
     "generations.*.nvlink": (0.8, 10.0),
     "generations.*.nvls": (0.55, 2.0),
     "generations.*.last_block": (500e9, 0.3),
-    "generations.*.own_part": (500e9, 0.3),
+    "generations.*.own_copy": (0.5, 0.3),
     "protocols.ll128.hop": (5e-6, 0.3),
     "protocols.simple.hop": (5e-6, 0.3),
     "protocols.ll128.post": (2e-6, 0.3),

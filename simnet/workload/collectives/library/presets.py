@@ -18,15 +18,16 @@ class Generation(Params):
     a step (poll, reduce, store); the wire's part is the topology's latency. nvlink: part of NVLink's nominal rate that
     kernels reach. nvls: part of it that they reach through switches that reduce, 0 where these do not; nvls_ranks: the
     fewest of a server for which the library has them do so. last_block [bytes/s]: at which a rank stores the last block
-    of a ring, while it sends nothing. own_part [bytes/s]: at which it copies its own part of an all-to-all. channel
-    [bytes/s]: at which one channel (thread block) moves data, as far as the count of channels that NCCL opens tells.
+    of a ring, while it sends nothing. own_copy: what the copy of a rank's own part of an all-to-all costs, as a part of
+    sending as much. channel [bytes/s]: at which one channel (thread block) moves data, as far as the count of channels
+    that NCCL opens tells.
     """
 
     launch: float
     step: float
     nvlink: float
     last_block: float
-    own_part: float
+    own_copy: float
     nvls: float = 0.0
     nvls_ranks: int = 0
     channel: float = 16e9
@@ -131,36 +132,36 @@ CONSTANTS = Constants(
     generations={
         "volta": Generation(
             launch=7.62 * _US, step=0.407 * _US, nvlink=0.923, channel=12.5 * _G,
-            last_block=515 * _G, own_part=346 * _G,
+            last_block=515 * _G, own_copy=0.493,
         ),
         "turing": Generation(
             launch=11.3 * _US, step=0.4 * _US, nvlink=0.455, channel=12.5 * _G,
-            last_block=403 * _G, own_part=346 * _G,
+            last_block=403 * _G, own_copy=0.493,
         ),
         "ampere": Generation(
-            launch=9.83 * _US, step=0.315 * _US, nvlink=0.802, channel=12.5 * _G,
-            last_block=410 * _G, own_part=361 * _G,
+            launch=9.83 * _US, step=0.319 * _US, nvlink=0.802, channel=12.5 * _G,
+            last_block=410 * _G, own_copy=0.605,
         ),
         "ampere_rtx": Generation(
             launch=7.03 * _US, step=0.383 * _US, nvlink=0.9, channel=12.5 * _G,
-            last_block=383 * _G, own_part=347 * _G,
+            last_block=383 * _G, own_copy=0.493,
         ),
         "ada": Generation(
             launch=5.32 * _US, step=0.347 * _US, nvlink=0.758, channel=12.5 * _G,
-            last_block=98.9 * _G, own_part=478 * _G,
+            last_block=98.9 * _G, own_copy=0.082,
         ),
         # NVLS from 5 ranks on Hopper and from 6 on Blackwell [MLE-NET]
         "hopper": Generation(
             launch=4.85 * _US, step=0.262 * _US, nvlink=0.82, channel=18.8 * _G,
-            last_block=799 * _G, own_part=795 * _G, nvls=0.606, nvls_ranks=5,
+            last_block=799 * _G, own_copy=0.674, nvls=0.606, nvls_ranks=5,
         ),
         "blackwell": Generation(
             launch=8.18 * _US, step=0.666 * _US, nvlink=0.775, channel=28 * _G,
-            last_block=1220 * _G, own_part=613 * _G, nvls=0.477, nvls_ranks=6,
+            last_block=1220 * _G, own_copy=1.14, nvls=0.477, nvls_ranks=6,
         ),
         "blackwell_rtx": Generation(
             launch=4.72 * _US, step=0.396 * _US, nvlink=0.759, channel=12.5 * _G,
-            last_block=105 * _G, own_part=60.2 * _G,
+            last_block=105 * _G, own_copy=0.745,
         ),
     },
     # a hop of LL between servers takes 5 us with the wire, 1 us of it to post [NCCL-TUNE]
@@ -170,18 +171,18 @@ CONSTANTS = Constants(
             nvlink=0.0558, pcie=0.478, net=0.249, piece=8 * _KIB, smallest=8 * _KIB,
         ),
         "ll128": Protocol(
-            launch=0.84 * _US, step=0.0543 * _US, hop=8.45 * _US, post=3.78 * _US,
+            launch=0.84 * _US, step=0.0526 * _US, hop=8.99 * _US, post=3.78 * _US,
             nvlink=0.386, pcie=0.5, net=0.938, piece=16 * _KIB, smallest=16 * _KIB,
         ),
         "simple": Protocol(
-            launch=4.5 * _US, step=4.05 * _US, hop=10.4 * _US, post=3.78 * _US,
+            launch=4.42 * _US, step=4.05 * _US, hop=6.47 * _US, post=4.2 * _US,
             nvlink=1, pcie=1, net=1, piece=512 * _KIB, smallest=32 * _KIB, whole=True,
         ),
     },
     # rings on NDR reach 393 of 400 GB/s, a NIC of 100 Gb/s 12.2 GB/s, EFA 193.7 of 200 Gb/s [NT309][NT29][MLE-NET]
     fabrics={
         "ib": Fabric(reached=0.98, hop=1),
-        "ethernet": Fabric(reached=0.976, hop=2.08),
+        "ethernet": Fabric(reached=0.976, hop=1.73),
         "efa": Fabric(reached=0.968, hop=28),
     },
     versions={
@@ -191,15 +192,15 @@ CONSTANTS = Constants(
     net_channels=16,
     net_channel=20.5 * _G,
     pcie=0.744,
-    host=102 * _G,
+    host=103 * _G,
     between=41.3 * _G,
     staged=4.1 * _G,
-    nvls_launch=42.3 * _US,
+    nvls_launch=41.8 * _US,
     # two servers with 50 GB/s of EFA each all-reduce 41.8 GB/s [AWS-NT]
     tree=0.86,
     pat=0.75,  # [NCCL-TUNE]
-    pair_step=0.362 * _US,
-    pair_rate=6.51 * _G,
+    pair_step=0.359 * _US,
+    pair_rate=6.48 * _G,
     fill=2,
     thread_launch=4.49 * _US,
 )  # fmt: skip

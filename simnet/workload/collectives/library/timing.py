@@ -12,6 +12,7 @@ Every connection is capped so that it takes all of D for its bytes, as in the st
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -142,7 +143,7 @@ class Timer:
         carried = np.maximum(carried, size * self._channels_need(setting))
         if self.plan.form == PAIRS and not protocol.whole:
             carried = np.maximum(carried, size * self.plan.size.max(initial=0.0) / known.pair_rate)
-        return carried + size * self._stored(setting)
+        return carried + self._stored(size, carried, setting)
 
     def _channels_need(self, setting: Setting) -> float:
         """Time that channels take for the bytes that leave a server and, where a number is asked for, a rank [s]."""
@@ -154,15 +155,15 @@ class Timer:
             time = max(time, self._sent() / setting.channels / setting.generation.channel)
         return time
 
-    def _stored(self, setting: Setting) -> float:
+    def _stored(self, size, carried, setting: Setting):
         """Time in which a rank stores and does not send [s]: a ring's last block, its own part of an all-to-all."""
-        if self.plan.own or not setting.protocol.whole:
-            return self.plan.own / setting.generation.own_part
-        most = self._sent()
-        if self.plan.form == ROUNDS:
-            return most / self.plan.steps / setting.generation.last_block
+        if not setting.protocol.whole:
+            return 0.0
+        if self.plan.own:
+            return carried * setting.generation.own_copy * self.plan.own / self._sent()
         alone = setting.algorithm == "tree" and not setting.several
-        return most / _UP_AND_DOWN / setting.generation.last_block if alone else 0.0
+        steps = self.plan.steps if self.plan.form == ROUNDS else _UP_AND_DOWN if alone else math.inf
+        return size * self._sent() / steps / setting.generation.last_block
 
     def _sent(self) -> float:
         """The most that a rank sends [bytes]."""
