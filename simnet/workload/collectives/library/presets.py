@@ -1,7 +1,9 @@
 """All constants of the communication library model: of a GPU generation, a protocol, a class of link or a version.
 
 None belongs to a machine or a measured table. Those without another source are fitted over all measured tables of
-nccl-tests together (`simnet validate nccl`); [NCCL-TUNE] is what NCCL 2.30.7 assumes or does itself.
+nccl-tests together (`simnet validate nccl`), or stay at a first guess where nothing measured tells of them. [NCCL-TUNE]
+NVIDIA/nccl at 5067397c (2.30.7), src/graph/tuning.cc and src/include/device.h; [NT29], [NT309] NVIDIA/nccl-tests issues
+29 and 309; [MLE-NET] stas00/ml-engineering, network; [AWS-NT] aws-samples/awsome-distributed-training, nccl-tests.
 """
 
 from collections.abc import Iterator
