@@ -141,6 +141,8 @@ def test_the_page_has_every_number_beside_the_papers(small):
     for row in small[0].layers["32", "link"]:
         assert row["speedup"] == row[BASELINE] / row["parm_auto"]
         assert row["parm_auto"] == row[row["chosen"]]
+    speedups = {every: [row["speedup"] for row in small[0].models if row["moe_every"] == every] for every in (1, 2)}
+    assert f", {min(speedups[2]):.2f} to {max(speedups[2]):.2f} in every other one. The paper" in page
     assert "nan" not in page
 
 
