@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from simnet.figures.style import CYCLE, GRID, INK, MUTED, house_style, key_below_title, new_figure, nothing_to_see
 
 _COLUMNS = 3
 _BAND = 1.25  # factor
+_NARROW = 100.0  # largest number / smallest
 _LEFT_OUT = "#BBBBBB"
 
 
@@ -58,6 +60,11 @@ def _scatter(axes: Axes, panel: Panel) -> list:
         if chosen.any()
     ]  # fmt: skip
     axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), aspect="equal")
+    if high < _NARROW * low:  # few powers of ten: other numbers get a label, and fewer of them
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(NullFormatter())
     unit = f" [{panel.unit}]" if panel.unit else ""
     axes.set_xlabel(f"reference{unit}")
     axes.set_ylabel(f"simulated{unit}", color=INK)
