@@ -21,6 +21,7 @@ from simnet.workload.models.moe import LAUNCH
 from simnet.workload.moe import Calibration, Layer, predict
 
 Row = dict[str, Any]
+_FEWER = 4  # of the fast sample's configurations, one of so many is in its sweep
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,13 @@ def study(
     """Run everything. gpus: keys of TESTBEDS; fast: one configuration of 20; unfinished: file of answers so far."""
     configurations = sample() if fast else grid()
     plans = {(key, bed.reading): (bed, configurations) for key in gpus for bed in _readings(TESTBEDS[key])}
-    swept = {rate: (replace(TESTBEDS["8"], inside=rate), sample()) for rate in SWEPT} if "8" in gpus else {}
+    few = sample()[::_FEWER] if fast else sample()
+    swept = {rate: (replace(TESTBEDS["8"], inside=rate), few) for rate in SWEPT} if "8" in gpus else {}
     wanted = [Item(bed, alike) for bed, chosen in plans.values() for alike in _alike(chosen)]
     wanted += [Item(bed, alike, COMPARED) for bed, chosen in swept.values() for alike in _alike(chosen)]
     real = models.items([bed for bed, _ in plans.values()])
-    wanted = list(dict.fromkeys([*wanted, *real]))
+    beds = [bed for bed, _ in [*plans.values(), *swept.values()]]
+    wanted = list(dict.fromkeys([*beds, *wanted, *real]))
     found = dict(zip(wanted, answers(_answer, wanted, unfinished, jobs, progress)))
     layers = {name: _rows(bed, chosen, found) for name, (bed, chosen) in plans.items()}
     return Findings(
@@ -62,7 +65,10 @@ def study(
     )
 
 
-def _answer(item: Item | models.ModelItem) -> dict[str, Any]:
+def _answer(item: Testbed | Item | models.ModelItem) -> dict[str, Any]:
+    """Of a testbed its calibration, of a layer and a model their times."""
+    if isinstance(item, Testbed):
+        return calibrate(item.topology())[0].model_dump(mode="json", exclude_none=True)
     return answer(item) if isinstance(item, Item) else models.answer(item)
 
 
@@ -82,8 +88,7 @@ def _rows(
     schedules: tuple[str, ...] = SCHEDULES,
 ) -> list[Row]:
     """A row per configuration that fits into memory. Raises SimnetError if one failed."""
-    calibration, _ = calibrate(bed.topology())
-    rows = []
+    calibration, rows = Calibration.model_validate(found[bed]), []
     for configuration in configurations:
         item = Item(bed, configuration.alike, schedules)
         got = found[item]

@@ -245,9 +245,10 @@ def _ranges(findings: Findings) -> str:
 
 def _sweep(findings: Findings) -> str:
     lines = [[rate, *(f"{value:.2f}" for value in extremes(rows))] for rate, rows in findings.sweep.items()]
+    layers = max(len(rows) for rows in findings.sweep.values())
     return (
         "## 8 GPUs: how much depends on the guessed rate inside the server\n\n"
-        "One configuration of 20, with other rates of a GPU's PCIe path:\n\n"
+        f"{layers} layers, spread over the grid, with other rates of a GPU's PCIe path:\n\n"
         + markdown(["rate", "smallest", "mean", "largest"], lines)
     )
 
