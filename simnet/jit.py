@@ -35,6 +35,7 @@ from numba.core import codegen, compiler, compiler_machinery, environment, typed
 # numba may have been imported before simnet: its settings are then already read
 numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]
 
+# What follows reaches into numba where it promises nothing, hence the one version that setup.cfg allows.
 # Left alone, numba optimises every function and makes machine code of it, links all that it calls into it and does so
 # again: with kernels in many small functions most of the work is done many times. Here a function that another one
 # calls is a part, no more than LLVM's code to be linked. Only what Python calls is made whole, and there the parts are
