@@ -21,7 +21,7 @@ from simnet.workload.models.moe import LAUNCH
 from simnet.workload.moe import Calibration, Layer, predict
 
 Row = dict[str, Any]
-_FEWER = 4  # of the fast sample's configurations, one of so many is in its sweep
+_FEWER = 8  # of the fast sample's configurations, one of so many is in its sweep
 
 
 @dataclass(frozen=True)
