@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -35,6 +36,7 @@ def endless(case, result):
 
 def interrupted(experiment: str, directory: str) -> None:
     """Sweep with a case that never ends, saying so when the other one is done; says how it ended."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which is ignored where tests run in the background
     cases = [Case("endless", Path(experiment)), Case("quick", Path(experiment), ("seed=2",))]
     try:
         sweep(cases, endless, directory, 2, lambda count, outcome: say(outcome.case.name))
