@@ -116,7 +116,7 @@ has. What is missed stands here as missed.
 simnet validate                          # every suite, without what takes long (--all)
 simnet validate nccl --json errors.json  # every number of a suite as data
 simnet validate --plot pictures          # simulated against reference
-simnet validate nccl nccl_unseen network --write docs/validation.md
+simnet validate nccl nccl_unseen network --all --write docs/validation.md
 ```
 
 Your own measurements, the output of a program of nccl-tests, are compared with a topology of yours in the same way. The
