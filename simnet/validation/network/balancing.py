@@ -96,11 +96,11 @@ def _paths() -> Iterator[Case]:
             Figure("slowest rate", "line rates", 1.0, 1e-6),
         )  # fmt: skip
     for queue_pairs, efficiency in ((1, 0.413), (2, 0.498), (4, 0.584)):
-        figures = [Figure("completion efficiency", "x", efficiency, 0.05)]
+        figures = [Figure("completion efficiency", "x", efficiency, 0.04)]
         if queue_pairs == 1:
-            figures.append(Figure("uplinks in use", "x", 1 - (7 / 8) ** 8, 0.03))
+            figures.append(Figure("uplinks in use", "x", 1 - (7 / 8) ** 8, 0.02))
         yield from of_run(
-            f"8 flows on 8 uplinks, {queue_pairs} queue pairs", partial(bins, queue_pairs, 400),
+            f"8 flows on 8 uplinks, {queue_pairs} queue pairs", partial(bins, queue_pairs, 600),
             "balls in bins: E[1 / fullest], 1 - (1 - 1 / m)^m", *figures,
         )  # fmt: skip
 

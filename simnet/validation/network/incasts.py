@@ -99,7 +99,7 @@ def _peers() -> Iterator[Case]:
         ),
         (
             "csg eqds", csg, partial(peer, "eqds", ports={"queue": "104000B"}),
-            [Figure(queue, "B", 4055, 0.3, "at most")], (2583, 2643, 2671),
+            [Figure(queue, "B", 4055, 0.025, "at most")], (2583, 2643, 2671),
         ),
         (
             "ns-3 hpcc", ns3, partial(peer, "hpcc", packets=NS3), [Figure(queue, "B", 3 * 1090, 0.0, "at most")],
