@@ -33,6 +33,15 @@ def test_pairs_are_printed_with_how_well_they_fit(command, tmp_path, monkeypatch
     assert yaml.safe_load(ran.out[ran.out.index("calibration:") :])["calibration"]["fused_all_to_all"]
 
 
+def test_pairs_that_cannot_be_written(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bus.yaml").write_text(BUS)
+    ran = command("calibrate", "bus.yaml", "--groups", "1", "--out", "nowhere/pairs.yaml")
+    assert ran.code == 1
+    assert "could not write nowhere/pairs.yaml: No such file or directory" in ran.err
+    assert "Traceback" not in ran.err
+
+
 def test_slips_of_calibrate(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bus.yaml").write_text(BUS)
@@ -57,6 +66,8 @@ def test_slips_of_figures(command, tmp_path, monkeypatch):
         (("prm",), "unknown study 'prm'; allowed: parm"),
         (("parm", "--gpus", "16"), "--gpus: unknown '16'; allowed: 8, 32, all"),
         (("parm", "--out", "mine"), "mine is there already"),
+        (("parm", "--out", "mine/thesis.txt"), "cannot write a study to mine/thesis.txt: File exists"),
+        (("parm", "--out", "mine/thesis.txt/x"), "cannot write a study to mine/thesis.txt/x: Not a directory"),
     ):
         ran = command("figures", *arguments)
         assert ran.code == 2
@@ -77,5 +88,5 @@ def test_a_study_from_the_command_line(monkeypatch, tmp_path, capsys):
 
 
 def _keep(path):
-    path.parent.mkdir()
+    path.parent.mkdir(exist_ok=True)
     path.write_text("{}\n")

@@ -34,7 +34,12 @@ def study_and_show(
     from simnet.studies.parm import report
 
     unfinished = out / UNFINISHED
-    if out.exists() and not (overwrite or unfinished.exists() or not any(out.iterdir())):
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        taken = any(out.iterdir())
+    except OSError as error:
+        raise InputError(f"cannot write a study to {out}: {error.strerror or error}") from None
+    if taken and not (overwrite or unfinished.exists()):
         raise InputError(f"{out} is there already; give --overwrite to replace its files, or --out DIR")
     try:
         with _progress(study, quiet) as update:
@@ -73,7 +78,10 @@ def calibrate_and_show(topology: str, ranks: int | None, groups: str, out: Path 
     if out is None:
         print(text, end="")
     else:
-        out.write_text(text, encoding="utf-8")
+        try:
+            out.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise SimnetError(f"could not write {out}: {error.strerror or error}") from None
         bullet(console(), f"{out}: name it in a workload as calibration: {{file: {out}}}")
 
 
