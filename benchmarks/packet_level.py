@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from simnet.flow_graph import FlowGraph, flow_graph
-from simnet.network import CONGESTION_CONTROLS, Policies
+from simnet.network import CONGESTION_CONTROLS, Policies, Scenario
 from simnet.network.packet_level.model import PacketModel
 from simnet.topology.builders import BUILDERS
 from simnet.topology.routing import Router
@@ -70,7 +70,7 @@ def measured(label: str, topology, workload: Callable, control: str, **policies)
     """Run one case and print its figure; assert that every packet arrived exactly once."""
     graph, members = workload()
     settings = Policies(congestion_control={"kind": control}, **policies)
-    model = PacketModel(topology, 1, settings)
+    model = PacketModel(Scenario(topology, 1, settings))
     model.start(graph, np.array(topology.gpus)[members], 0, 0.0)
     start = time.process_time()
     last = drain(model)

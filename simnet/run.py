@@ -22,7 +22,7 @@ from simnet.flow_graph import FlowGraph
 from simnet.hardware import GPUS
 from simnet.hardware.roofline import compute_time
 from simnet.metrics import summarize
-from simnet.network import Policies, network_model
+from simnet.network import Policies, Scenario, network_model
 from simnet.network.model import NetworkModel, Progress
 from simnet.params import FileParams, Params, path_beside
 from simnet.reader import Source
@@ -102,7 +102,7 @@ def build(experiment: Experiment, source: Source | None = None, progress: Progre
     topology = _topology(experiment, source)
     resolved = resolve(experiment, topology, source)
     policies = experiment.policies
-    network = network_model(experiment.network.model)(
+    scenario = Scenario(
         topology,
         experiment.seed,
         policies=policies,
@@ -112,7 +112,8 @@ def build(experiment: Experiment, source: Source | None = None, progress: Progre
         record=experiment.output.messages,
         progress=progress,
     )
-    lowering = _Lowering(topology)
+    network = network_model(experiment.network.model)(scenario)
+    lowering = _Lowering(scenario.router)
     plans, problems = [], []
     for number, (job, devices) in enumerate(zip(experiment.jobs, resolved.devices)):
         try:
@@ -236,9 +237,9 @@ def _gpu(topology: Topology, device: int, task: str):
 class _Lowering:
     """Turns operations into flows between devices; equal operations share one FlowGraph."""
 
-    def __init__(self, topology: Topology):
-        self._topology = topology
-        self._router = Router(topology)
+    def __init__(self, router: Router):
+        self._topology = router.topology
+        self._router = router
         self._groups: dict[tuple[int, ...], Group] = {}
         self._communicators: dict[tuple[str, str], int] = {}
 

@@ -8,6 +8,7 @@ from simnet.network.packet_level.congestion_control import CONGESTION_CONTROLS
 from simnet.network.packet_level.load_balancing import LOAD_BALANCERS
 from simnet.network.packet_level.parameters import TRANSPORTS
 from simnet.network.policies import Policies, TrafficClass
+from simnet.network.scenario import Scenario
 
 __all__ = [
     "CONGESTION_CONTROLS",
@@ -15,6 +16,7 @@ __all__ = [
     "NETWORK_MODELS",
     "TRANSPORTS",
     "Policies",
+    "Scenario",
     "TrafficClass",
     "kernels_of",
     "network_model",
@@ -28,7 +30,7 @@ NETWORK_MODELS: dict[str, str] = {
 }
 
 
-def network_model(name: str) -> Callable[..., NetworkModel]:
+def network_model(name: str) -> Callable[[Scenario], NetworkModel]:
     """The class of a network model, a row of NETWORK_MODELS."""
     module, _, attribute = NETWORK_MODELS[name].partition(":")
     return getattr(import_module(module), attribute)

@@ -6,17 +6,16 @@ and the fast double of the other models in tests.
 
 import heapq
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from simnet.flow_graph import FlowGraph
 from simnet.jit import njit
-from simnet.network.bins import FIRST_WIDTH, spread, widened
-from simnet.network.connections import ConnectionRouter
-from simnet.network.model import DONE, UNREACHABLE, Completion, LinkChange, NetworkReport, Progress, no_probes
-from simnet.network.policies import Policies
-from simnet.topology.topology import Topology
+from simnet.network import connections
+from simnet.network.bins import FIRST_WIDTH, LEAST, spread, widened
+from simnet.network.link_states import LinkStates
+from simnet.network.model import DONE, UNREACHABLE, Completion, NetworkReport, no_probes
+from simnet.network.scenario import Scenario
 
 
 class AnalyticModel:
@@ -24,42 +23,29 @@ class AnalyticModel:
 
     contention = False
 
-    def __init__(
-        self,
-        topology: Topology,
-        seed: int,
-        policies: Policies | None = None,
-        changes: Sequence[LinkChange] = (),
-        bins: int = 256,
-        record: bool = False,
-        progress: Progress | None = None,
-        probes: int | Sequence[tuple[int, int]] = 0,
-    ):
+    def __init__(self, scenario: Scenario):
         """See `model.NetworkModel`; a change of a link counts for the graphs that start after it."""
         self.next_time = math.inf
-        self._topology = topology
-        self._router = ConnectionRouter(topology, seed, policies.balancers if policies else ())
-        self._changes = sorted(changes, key=lambda c: c.time)
-        self._record_flows = record
-        self._no_probes = no_probes(probes)
+        self._scenario, self._topology = scenario, scenario.topology
+        self._links = LinkStates(scenario)
         self._recorded: list[dict[str, np.ndarray]] = []
         self._due: list[tuple[float, int, int, str, str]] = []
         self._started = 0
         self._events = 0
         self._now = 0.0
-        links = len(topology.links)
+        links = len(self._topology.links)
         self._bytes, self._busy = np.zeros(links), np.zeros(links)
-        self._bins, self._bin_width = np.zeros((links, bins)), FIRST_WIDTH
+        self._bins, self._bin_width = np.zeros((links, max(scenario.bins, LEAST))), FIRST_WIDTH
 
     def start(self, flows: FlowGraph, devices: np.ndarray, communicator: int, now: float) -> int:
         """See `model.NetworkModel.start`."""
         number, self._started = self._started, self._started + 1
         devices = np.asarray(devices, np.int64)
-        self._apply_changes(now)
-        routes = self._router.routes(flows, devices, communicator)
+        self._links.apply(now)
+        routes = connections.routes(self._scenario, self._links.router, flows, devices, communicator)
         owner = np.repeat(np.arange(len(flows.source)), np.diff(routes.start))
         rate = flows.rate_cap.copy()
-        np.minimum.at(rate, owner, self._router.rates[routes.links] / routes.shares)
+        np.minimum.at(rate, owner, self._links.rates[routes.links] / routes.shares)
         begin, end, ranks = delivery_times(
             now, flows.ranks, flows.source, flows.destination, flows.connection, flows.size, flows.delay,
             routes.latency, rate, flows.successor_start, flows.successors, flows.waits,
@@ -71,7 +57,7 @@ class AnalyticModel:
             self._due.append((now, number, int(flows.destination[c]), UNREACHABLE, f"no path from {a} to {b}"))
         heapq.heapify(self._due)
         self._book(flows, routes, begin, end)
-        if self._record_flows:
+        if self._scenario.record:
             source, destination = (devices[e[flows.connection]] for e in (flows.source, flows.destination))
             graph = np.full(flows.flows, number)
             self._recorded.append(
@@ -111,15 +97,10 @@ class AnalyticModel:
             counts={"events": self._events},
             notes=[
                 "the analytic model knows no contention: flows that share a link do not slow one another down",
-                *self._no_probes,
+                *no_probes(self._scenario.probes),
             ],
             flows={name: np.concatenate([r[name] for r in self._recorded]) for name in columns},
         )
-
-    def _apply_changes(self, now: float) -> None:
-        while self._changes and self._changes[0].time <= now:
-            change = self._changes.pop(0)
-            self._router.change(change.link, change.rate)
 
     def _book(self, flows: FlowGraph, routes, begin: np.ndarray, end: np.ndarray) -> None:
         last = float(end.max(initial=0.0))

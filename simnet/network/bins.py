@@ -5,6 +5,7 @@ import numpy as np
 from simnet.jit import kernel
 
 FIRST_WIDTH = 1e-9  # [s]
+LEAST = 2  # bins, of which one half can merge into the other
 
 
 @kernel

@@ -78,8 +78,7 @@ class NetworkReport:
 
 
 class NetworkModel(Protocol):
-    """What the engine needs of a network. Built with the topology, the seed, policies, the timed changes of links and
-    what is to be sampled: bins of time, and probes of connections, by number or as (source, destination) device ids.
+    """What the engine needs of a network; built from a `scenario.Scenario`.
 
     next_time [s]: nothing happens before it; inf when nothing can move any more. The engine enters the model only
     when it has something to say before the engine's own next event.

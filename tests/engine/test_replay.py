@@ -11,7 +11,7 @@ from simnet.engine.clock import Clock
 from simnet.engine.replay import JobPlan, Lowered, Replay
 from simnet.errors import StalledError, UnreachableError
 from simnet.flow_graph import flow_graph
-from simnet.network import network_model
+from simnet.network import Scenario, network_model
 from simnet.workload.task_graph import COMMUNICATION, Operation, TaskGraphBuilder
 from tests.network.systems import star
 
@@ -26,7 +26,7 @@ def exchange(operation):
 
 def replay(builder, hosts=4, durations=None, **plan):
     graph = builder.build()
-    network = network_model("flow")(star(hosts), seed=1)
+    network = network_model("flow")(Scenario(star(hosts), seed=1))
     run = Replay(network, [JobPlan("job", graph, np.nan_to_num(graph.duration), exchange, **plan)])
     run.run()
     return run.jobs[0]
@@ -108,7 +108,7 @@ def test_collectives_in_opposite_order_stall_and_both_ranks_are_named():
     graph = builder.build()
     order = [a[0], b[1], b[0], a[1]]
     swapped = _reordered(graph, order)
-    network = network_model("flow")(star(4), seed=1)
+    network = network_model("flow")(Scenario(star(4), seed=1))
     run = Replay(network, [JobPlan("job", swapped, np.zeros(4), exchange)])
     with pytest.raises(StalledError) as caught:
         run.run()
@@ -136,7 +136,7 @@ def test_a_cycle_is_named():
     b = builder.compute(1, "b", duration=1.0, after=[a])
     graph = builder.build()
     cycle = replace(graph, before=np.append(graph.before, b), after=np.append(graph.after, a))
-    run = Replay(network_model("flow")(star(2), seed=1), [JobPlan("job", cycle, cycle.duration, exchange)])
+    run = Replay(network_model("flow")(Scenario(star(2), seed=1)), [JobPlan("job", cycle, cycle.duration, exchange)])
     with pytest.raises(StalledError, match=r"rank 0, stream compute never begins 'a': it waits for 'b' of rank 1"):
         run.run()
 
@@ -146,7 +146,9 @@ def test_a_flow_without_a_path_names_job_operation_and_devices():
     builder.collective(op([0, 4]), "sync")
     topology = star(4)
     topology.add_device("island", "gpu")
-    run = Replay(network_model("flow")(topology, seed=1), [JobPlan("train", builder.build(), np.zeros(2), exchange)])
+    run = Replay(
+        network_model("flow")(Scenario(topology, seed=1)), [JobPlan("train", builder.build(), np.zeros(2), exchange)]
+    )
     with pytest.raises(UnreachableError, match=r"job 'train', all_reduce 'sync' of ranks 0, 4: no path from"):
         run.run()
 

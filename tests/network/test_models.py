@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simnet.flow_graph import flow_graph
-from simnet.network import NETWORK_MODELS, network_model
+from simnet.network import NETWORK_MODELS, Scenario, network_model
 from simnet.network.model import UNREACHABLE, LinkChange
 from simnet.topology.topology import Topology
 from tests.network.systems import drain, finish_times, leaf_spine, star
@@ -33,46 +33,48 @@ def test_one_flow_takes_latencies_plus_size_over_the_narrowest_rate(model):
     a, switch, b = (topology.add_device(n, k) for n, k in [("a", "gpu"), ("s", "switch"), ("b", "gpu")])
     topology.connect(a, switch, 10e9, 3e-6, "ethernet")
     topology.connect(switch, b, 4e9, 2e-6, "ethernet")
-    times = finish_times(model(topology, seed=1), one_flow(8e6), [a, b], start=1e-3)
+    times = finish_times(model(Scenario(topology, seed=1)), one_flow(8e6), [a, b], start=1e-3)
     assert times == pytest.approx([1e-3 + 5e-6 + 8e6 / 4e9] * 2, rel=1e-12)
 
 
 def test_a_flow_of_no_bytes_takes_the_latency(model):
-    assert finish_times(model(star(2), seed=1), one_flow(0.0), [1, 2]) == pytest.approx([2e-6] * 2)
+    assert finish_times(model(Scenario(star(2), seed=1)), one_flow(0.0), [1, 2]) == pytest.approx([2e-6] * 2)
 
 
 def test_a_flow_to_oneself_takes_no_time(any_model):
     graph = flow_graph(1, [0], [0], [0], 1e6)
-    assert finish_times(any_model(star(2), seed=1), graph, [1], start=2.0) == pytest.approx([2.0])
+    assert finish_times(any_model(Scenario(star(2), seed=1)), graph, [1], start=2.0) == pytest.approx([2.0])
 
 
 def test_a_graph_without_flows_completes_at_once(any_model):
     graph = flow_graph(3, [], [], [], [])
-    assert finish_times(any_model(star(3), seed=1), graph, [1, 2, 3], start=0.5) == pytest.approx([0.5] * 3)
+    assert finish_times(any_model(Scenario(star(3), seed=1)), graph, [1, 2, 3], start=0.5) == pytest.approx([0.5] * 3)
 
 
 def test_flows_start_when_what_they_wait_for_has_been_delivered(model):
     # 0 -> 1 -> 2 -> 3, each 1 MB: three times latency and size/rate
     graph = flow_graph(4, [0, 1, 2], [1, 2, 3], [0, 1, 2], 1e6, before=[0, 1], after=[1, 2])
     hop = 2e-6 + 1e-3
-    times = finish_times(model(star(4), seed=1), graph, [1, 2, 3, 4])
+    times = finish_times(model(Scenario(star(4), seed=1)), graph, [1, 2, 3, 4])
     assert times == pytest.approx([hop, 2 * hop, 3 * hop, 3 * hop], rel=1e-12)
 
 
 def test_messages_of_a_connection_follow_without_a_gap(model):
     # three messages of one connection, each behind the one before: the latency occurs once
     graph = flow_graph(2, [0], [1], [0, 0, 0], 1e6, before=[0, 1], after=[1, 2])
-    assert finish_times(model(star(2), seed=1), graph, [1, 2]) == pytest.approx([3e-3 + 2e-6] * 2, rel=1e-12)
+    assert finish_times(model(Scenario(star(2), seed=1)), graph, [1, 2]) == pytest.approx([3e-3 + 2e-6] * 2, rel=1e-12)
 
 
 def test_delay_of_a_connection_passes_before_each_of_its_flows(model):
     graph = flow_graph(2, [0], [1], [0, 0], 1e6, before=[0], after=[1], delay=5e-6)
-    assert finish_times(model(star(2), seed=1), graph, [1, 2]) == pytest.approx([2e-3 + 1e-5 + 2e-6] * 2, rel=1e-12)
+    assert finish_times(model(Scenario(star(2), seed=1)), graph, [1, 2]) == pytest.approx(
+        [2e-3 + 1e-5 + 2e-6] * 2, rel=1e-12
+    )
 
 
 def test_rate_cap_of_a_connection(model):
     graph = flow_graph(2, [0], [1], [0], 1e6, rate_cap=0.25e9)
-    assert finish_times(model(star(2), seed=1), graph, [1, 2]) == pytest.approx([4e-3 + 2e-6] * 2, rel=1e-12)
+    assert finish_times(model(Scenario(star(2), seed=1)), graph, [1, 2]) == pytest.approx([4e-3 + 2e-6] * 2, rel=1e-12)
 
 
 def test_ring_all_reduce_on_a_switch_is_2_n_minus_1_steps(model):
@@ -82,7 +84,7 @@ def test_ring_all_reduce_on_a_switch_is_2_n_minus_1_steps(model):
     before = np.arange(n * (steps - 1))
     after = (before // n + 1) * n + (before + 1) % n
     graph = flow_graph(n, rank, (rank + 1) % n, np.tile(rank, steps), size / n, before, after)
-    times = finish_times(model(star(n), seed=1), graph, rank + 1)
+    times = finish_times(model(Scenario(star(n), seed=1)), graph, rank + 1)
     assert times == pytest.approx([steps * (size / n / 1e9 + 2e-6)] * n, rel=1e-9)
 
 
@@ -92,7 +94,7 @@ def test_bytes_of_links_are_conserved(model):
     pairs = [(i, j) for i in range(6) for j in range(6) if i != j]
     sizes = np.arange(1, len(pairs) + 1) * 1e4
     graph = flow_graph(6, [i for i, _ in pairs], [j for _, j in pairs], np.arange(len(pairs)), sizes)
-    network = model(topology, seed=7)
+    network = model(Scenario(topology, seed=7))
     finish_times(network, graph, hosts)
     report = network.report()
     assert report.bins.sum(axis=1) == pytest.approx(report.bytes, rel=1e-9)
@@ -106,7 +108,7 @@ def test_bytes_of_links_are_conserved(model):
 
 
 def test_nothing_completes_beyond_the_time_asked_for(model):
-    network = model(star(2), seed=1)
+    network = model(Scenario(star(2), seed=1))
     network.start(one_flow(1e6), np.array([1, 2]), 0, 0.0)
     assert network.advance(1e-4) == []
     assert network.next_time > 0.0
@@ -120,13 +122,13 @@ def test_twice_the_same(any_model):
         rng = np.random.default_rng(3)
         order = rng.permutation(16)
         graph = flow_graph(16, np.arange(16), order, np.arange(16), 1e6 * rng.integers(1, 9, 16))
-        return finish_times(any_model(topology, seed=5), graph, topology.gpus).tolist()
+        return finish_times(any_model(Scenario(topology, seed=5)), graph, topology.gpus).tolist()
 
     assert times() == times()
 
 
 def test_many_graphs_at_once_are_told_apart(model):
-    network = model(star(20), seed=1)
+    network = model(Scenario(star(20), seed=1))
     numbers = [network.start(one_flow((i + 1) * 1e6), np.array([2 * i + 1, 2 * i + 2]), i, 0.0) for i in range(10)]
     ends = {}
     for completion in drain(network):
@@ -138,7 +140,7 @@ def test_many_graphs_at_once_are_told_apart(model):
 def test_a_flow_without_a_path_is_reported_by_name(model):
     topology = star(2)
     topology.add_device("island", "gpu")
-    network = model(topology, seed=1)
+    network = model(Scenario(topology, seed=1))
     network.start(one_flow(1e6), np.array([1, 3]), 0, 0.0)
     lost = [c for c in drain_some(network) if c.outcome == UNREACHABLE]
     assert lost[0].detail == "no path from h0 to island"
@@ -157,6 +159,6 @@ def drain_some(network):
 def test_a_slower_link_slows_what_starts_after_the_change(model):
     topology = star(2)
     uplink = next(i for i, k in enumerate(topology.links) if k.source == 1)
-    network = model(topology, seed=1, changes=[LinkChange(1e-3, uplink, 0.5e9)])
+    network = model(Scenario(topology, seed=1, changes=[LinkChange(1e-3, uplink, 0.5e9)]))
     network.advance(2e-3)
     assert finish_times(network, one_flow(1e6), [1, 2], start=2e-3) == pytest.approx([2e-3 + 2e-3 + 2e-6] * 2)

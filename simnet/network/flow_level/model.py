@@ -1,23 +1,22 @@
 """The flow-level network model: orchestrates tables, kernel, changes of links and completions."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from simnet.flow_graph import FlowGraph
-from simnet.network.bins import FIRST_WIDTH
-from simnet.network.connections import ConnectionRouter, identity
+from simnet.network import connections
+from simnet.network.bins import FIRST_WIDTH, LEAST
 from simnet.network.flow_level import kernel
 from simnet.network.flow_level.accounting import account_all
 from simnet.network.flow_level.live import link_up, set_finish, unlink
 from simnet.network.flow_level.slots import Slots
 from simnet.network.flow_level.state import CONNECTION, FREE, LINK, PARKED, ROUTE, TOUCHED, WORLD
-from simnet.network.model import UNREACHABLE, Completion, LinkChange, NetworkReport, Progress, no_probes
-from simnet.network.policies import Policies
+from simnet.network.link_states import LinkStates
+from simnet.network.model import UNREACHABLE, Completion, NetworkReport, no_probes
 from simnet.network.records import grown, table
+from simnet.network.scenario import Scenario
 from simnet.network.started import StartedGraphs
-from simnet.topology.topology import Topology
 
 # Work between two looks at the outside world: about 0.2 s.
 _BUDGET = 20_000_000
@@ -28,34 +27,17 @@ class FlowModel:
 
     contention = True
 
-    def __init__(
-        self,
-        topology: Topology,
-        seed: int,
-        policies: Policies | None = None,
-        changes: Sequence[LinkChange] = (),
-        bins: int = 256,
-        record: bool = False,
-        progress: Progress | None = None,
-        probes: int | Sequence[tuple[int, int]] = 0,
-    ):
-        """See `model.NetworkModel`.
-
-        policies: of these the load balancing counts, a scheme without feedback, class by class. changes: in any order.
-        bins: number of utilization samples kept (even). record: note start and delivery of every flow.
-        """
+    def __init__(self, scenario: Scenario):
+        """See `model.NetworkModel`; of the policies the load balancing counts, a scheme without feedback."""
         self.next_time = math.inf
-        self._topology = topology
-        self._router = ConnectionRouter(topology, seed, policies.balancers if policies else ())
-        self._changes = sorted(changes, key=lambda c: c.time)
-        self._progress = progress
-        self._no_probes = no_probes(probes)
+        self._scenario, self._topology = scenario, scenario.topology
+        self._states = LinkStates(scenario)
         self._immediate: list[Completion] = []
         self._world = table(1, WORLD)
         self._world.bin_width = FIRST_WIDTH
-        self._graphs = StartedGraphs(self._world, record)
-        self._links = _link_table(topology.rates)
-        self._bins = np.zeros((len(self._links), bins))
+        self._graphs = StartedGraphs(self._world, scenario.record)
+        self._links = _link_table(self._topology.rates)
+        self._bins = np.zeros((len(self._links), max(scenario.bins, LEAST)))
         self._touched = np.zeros(len(self._links), np.int32)
         self._heap = np.zeros(len(self._links), np.int32)
         self._connections, self._connected = table(0, CONNECTION), 0
@@ -80,7 +62,7 @@ class FlowModel:
             done, self._immediate = self._immediate, []
             return self._hand_over(done)
         while True:
-            change = self._changes[0].time if self._changes else math.inf
+            change = self._states.next_change
             if self._run_kernel(min(until, change)) == kernel.COMPLETED:
                 now = float(self._world[0].now)
                 return self._hand_over([Completion(g, r, now) for g, r in self._graphs.take_completions()])
@@ -104,7 +86,7 @@ class FlowModel:
             bin_width=float(world.bin_width),
             bins=self._bins[:real].copy(),
             counts={name: int(world[name]) for name in ("events", "solves", "full_solves", "scanned")},
-            notes=list(self._no_probes),
+            notes=no_probes(self._scenario.probes),
             flows=self._graphs.recorded(),
         )
 
@@ -112,7 +94,7 @@ class FlowModel:
 
     def _connect(self, graph: FlowGraph, devices: np.ndarray, communicator: int) -> int:
         """First row of the graph's connections; found once per group, communicator and graph."""
-        key = identity(graph, devices, communicator)
+        key = connections.identity(graph, devices, communicator)
         if key not in self._connection_rows:
             first, self._connected = self._connected, self._connected + graph.connections
             if self._connected > len(self._connections):
@@ -125,7 +107,7 @@ class FlowModel:
 
     def _route(self, key) -> None:
         first, graph, devices, communicator, caps = self._connection_rows[key]
-        routes = self._router.routes(graph, devices, communicator)
+        routes = connections.routes(self._scenario, self._states.router, graph, devices, communicator)
         capped = np.flatnonzero(caps >= 0)
         begin, self._routed = self._routed, self._routed + len(routes.links) + len(capped)
         if self._routed > len(self._routes):
@@ -171,19 +153,18 @@ class FlowModel:
                 slots.multiply()
             elif outcome == kernel.MORE_TIMERS:
                 graphs.make_room_for_successors()
-            elif outcome == kernel.BUDGET:
-                if self._progress:
-                    self._progress(float(self._world[0].now), int(self._world[0].events))
-            else:
+            elif outcome != kernel.BUDGET:
                 return outcome
+            elif self._scenario.progress:
+                self._scenario.progress(float(self._world[0].now), int(self._world[0].events))
 
     def _look_ahead(self) -> None:
         world = self._world[0]
         unsolved = world.touched > 0 or world.everything == 1
         event = float(kernel.next_event(self._slots.finish, self._graphs.timers, self._world))
         self.next_time = float(world.now) if unsolved or self._immediate else event
-        if self._changes and self._graphs.active:
-            self.next_time = min(self.next_time, self._changes[0].time)
+        if self._graphs.active:
+            self.next_time = min(self.next_time, self._states.next_change)
 
     def _hand_over(self, done: list[Completion]) -> list[Completion]:
         for completion in done:
@@ -197,10 +178,8 @@ class FlowModel:
         """Apply what happens at `time`: new rates, then new routes where links came or went."""
         world = self._world[0]
         world.now = max(float(world.now), time)
-        rerouted = False
-        while self._changes and self._changes[0].time <= time:
-            change = self._changes.pop(0)
-            rerouted |= self._router.change(change.link, change.rate)
+        changes, rerouted = self._states.apply(time)
+        for change in changes:
             self._links[change.link].capacity = change.rate
         world.everything = 1
         if rerouted:
@@ -224,7 +203,7 @@ class FlowModel:
 
     def _unreachable(self) -> list[Completion]:
         """Ranks whose flows have no path and never will: no announced change is left to bring one."""
-        if not self._world[0].parked or self._changes:
+        if not self._world[0].parked or self._states.next_change < math.inf:
             return []
         lost = []
         for slot in np.flatnonzero(self._slots.rows.status == PARKED):

@@ -1,4 +1,4 @@
-"""Links that fail and return, and why a run can go no further."""
+"""Links that fail and return."""
 
 import numpy as np
 
@@ -55,33 +55,3 @@ def put_back(c, now, connections, ports, heap, world):
     if k.total > 0 and k.paths > 0:
         k.due = now
         push(now, PORT_EVENTS * len(ports) + 2 * c + DUE, heap, world)
-
-
-def circular_wait(ports: np.recarray, packets: np.recarray) -> list[int]:
-    """Lanes of links that wait for one another in a circle (a deadlock of pauses or credits), or []: rows of `ports`.
-
-    A lane waits for another if it is held back and some packet that came by it stands in the other's queue.
-    """
-    waits: dict[int, set[int]] = {}
-    for port in np.flatnonzero((ports.data_head >= 0) | (ports.control_head >= 0)).tolist():
-        for head in (int(ports[port].data_head), int(ports[port].control_head)):
-            slot = head
-            while slot >= 0:
-                ingress = int(packets[slot].ingress)
-                if ingress >= 0:
-                    waits.setdefault(ingress, set()).add(port)
-                slot = int(packets[slot].next)
-    done: set[int] = set()
-    for start in sorted(waits):
-        path: list[int] = []
-        port = start
-        while port in waits and port not in done:
-            if port in path:
-                return path[path.index(port) :]
-            path.append(port)
-            done_before = [q for q in sorted(waits[port]) if q in waits and (q not in done)]
-            if not done_before:
-                break
-            port = next((q for q in done_before if q in path), done_before[0])
-        done.update(path)
-    return []

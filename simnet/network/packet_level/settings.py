@@ -86,11 +86,6 @@ class Settings:
         """Paths of a connection that its packets choose from."""
         return balancers.paths_of(self.balancer)
 
-    @property
-    def queue_pairs(self) -> int:
-        """Connections in the place of one of a flow graph."""
-        return balancers.queue_pairs_of(self.balancer)
-
     def describe(self) -> dict[str, str]:
         """Control, load balancing and transport in words, for a result."""
         return {

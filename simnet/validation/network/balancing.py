@@ -10,6 +10,7 @@ from simnet.flow_graph import FlowGraph
 from simnet.network.flow_level.model import FlowModel
 from simnet.network.model import LinkChange
 from simnet.network.policies import Policies
+from simnet.network.scenario import Scenario
 from simnet.topology.builders.dragonfly import Dragonfly
 from simnet.topology.builders.leaf_spine import LeafSpine
 from simnet.topology.topology import Topology
@@ -25,7 +26,7 @@ def fluid_rates(topology: Topology, graph: FlowGraph, balancer: dict, seed: int 
     """Part of the line rate at which every link carries what the flow-level model sends over it."""
     then = 1e-3
     nothing_changes = [LinkChange(then, 0, topology.links[0].rate)]  # but the model books up to then
-    model = FlowModel(topology, seed, policies=Policies(load_balancing=balancer), changes=nothing_changes)
+    model = FlowModel(Scenario(topology, seed, policies=Policies(load_balancing=balancer), changes=nothing_changes))
     model.start(graph, np.array(topology.gpus), 0, 0.0)
     model.advance(then)
     return model.report().bytes / then / B

@@ -66,12 +66,12 @@ def acknowledged(model: PacketModel) -> np.ndarray:
     A model stops at the last delivery, so this goes on event by event in its own tables.
     """
     run_to(model, math.inf)
-    world = model._world[0]
-    found = np.full(model._connected, np.inf)
+    world = model.tables.world[0]
+    found = np.full(model.tables.connected, np.inf)
     while not np.isfinite(found).all():
-        rows = model._connections[: model._connected]
+        rows = model.tables.connections[: model.tables.connected]
         through = np.isinf(found) & (rows.unacknowledged == rows.total)
         found[through] = int(world.now) * 1e-12
-        following = int(model._heap[: int(world.heap)].min()) >> int(world.bits)
-        model._run_kernel(max(int(world.now) + 1, following))
+        following = int(model.tables.heap[: int(world.heap)].min()) >> int(world.bits)
+        model.run_kernel(max(int(world.now) + 1, following))
     return found

@@ -7,6 +7,7 @@ import numpy as np
 from simnet.flow_graph import FlowGraph, flow_graph
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.policies import Policies
+from simnet.network.scenario import Scenario
 from simnet.topology.builders.fat_tree import FatTree
 from simnet.topology.builders.single_switch import SingleSwitch
 from simnet.topology.topology import Topology
@@ -82,7 +83,7 @@ class Started:
     def __init__(self, topology: Topology, graph: FlowGraph, chosen: Policies, seed: int = 1, **options):
         """options: further ones of PacketModel."""
         self.topology, self.graph = topology, graph
-        self.model = PacketModel(topology, seed, chosen, record=True, **options)
+        self.model = PacketModel(Scenario(topology, seed, chosen, record=True, **options))
         self.model.start(graph, np.array(topology.gpus[: graph.ranks]), 0, 0.0)
 
 

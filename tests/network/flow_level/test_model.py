@@ -9,6 +9,7 @@ from simnet.flow_graph import flow_graph
 from simnet.network.flow_level.model import FlowModel
 from simnet.network.model import UNREACHABLE, LinkChange
 from simnet.network.policies import Policies
+from simnet.network.scenario import Scenario
 from tests.network.systems import drain, fat_tree, finish_times, leaf_spine, star
 
 SPRAY = Policies(load_balancing={"kind": "spray"})
@@ -25,7 +26,7 @@ def permutation(hosts, rng):
 def test_incast_shares_the_receivers_link():
     # 1, 2 and 3 MB into one host at 1 GB/s: 3 ms for the first (a third each), then halves, then alone
     graph = flow_graph(4, [0, 1, 2], [3, 3, 3], [0, 1, 2], [1e6, 2e6, 3e6])
-    times = finish_times(FlowModel(star(4), seed=1), graph, [1, 2, 3, 4])
+    times = finish_times(FlowModel(Scenario(star(4), seed=1)), graph, [1, 2, 3, 4])
     assert times == pytest.approx([3e-3 + 2e-6, 5e-3 + 2e-6, 6e-3 + 2e-6, 6e-3 + 2e-6])
 
 
@@ -35,7 +36,7 @@ def test_mean_rate_of_a_random_permutation_under_ecmp():
     means = []
     for seed in range(24):
         graph = permutation(128, np.random.default_rng(seed))
-        network = FlowModel(topology, seed=seed)
+        network = FlowModel(Scenario(topology, seed=seed))
         network.start(graph, np.array(topology.gpus), 0, 0.0)
         network.advance(1e-9)
         rates = network._slots.rows.rate[network._slots.rows.status == 1]
@@ -47,14 +48,14 @@ def test_mean_rate_of_a_random_permutation_under_ecmp():
 def test_spray_gives_a_permutation_the_full_rate():
     topology = fat_tree(8)
     graph = permutation(128, np.random.default_rng(0))
-    times = finish_times(FlowModel(topology, seed=1, policies=SPRAY), graph, topology.gpus)
+    times = finish_times(FlowModel(Scenario(topology, seed=1, policies=SPRAY)), graph, topology.gpus)
     assert times.max() <= 1e-3 + 6e-6 + 1e-12
 
 
 def test_a_connection_keeps_its_path_and_another_communicator_may_take_another():
     topology = leaf_spine(2, 16, 1)
     graph = flow_graph(2, [0], [1], [0], 1e6)
-    network = FlowModel(topology, seed=3)
+    network = FlowModel(Scenario(topology, seed=3))
 
     def links_used(communicator):
         before = network.report().bytes.copy()
@@ -73,7 +74,7 @@ def test_a_rate_change_acts_on_flows_under_way():
     # 2 MB at 1 GB/s; after 1 ms the link drops to 0.25 GB/s: 1 ms + 4 ms
     topology = star(2)
     changes = [LinkChange(1e-3, link, 0.25e9) for link in range(len(topology.links))]
-    network = FlowModel(topology, seed=1, changes=changes)
+    network = FlowModel(Scenario(topology, seed=1, changes=changes))
     assert finish_times(network, flow_graph(2, [0], [1], [0], 2e6), [1, 2]) == pytest.approx([5e-3 + 2e-6] * 2)
 
 
@@ -92,20 +93,22 @@ def test_a_failed_spine_moves_flows_to_the_other_and_back():
 
 
 def _ends(topology, graph, seed, changes):
-    return finish_times(FlowModel(topology, seed=seed, changes=changes), graph, topology.gpus)
+    return finish_times(FlowModel(Scenario(topology, seed=seed, changes=changes)), graph, topology.gpus)
 
 
 def test_a_flow_waits_for_the_only_link_to_return():
     topology = star(2)
     down = [LinkChange(0.5e-3, i, 0.0) for i in range(2)]
     up = [LinkChange(3e-3, i, 1e9) for i in range(2)]
-    times = finish_times(FlowModel(topology, seed=1, changes=down + up), flow_graph(2, [0], [1], [0], 1e6), [1, 2])
+    times = finish_times(
+        FlowModel(Scenario(topology, seed=1, changes=down + up)), flow_graph(2, [0], [1], [0], 1e6), [1, 2]
+    )
     assert times == pytest.approx([3.5e-3 + 2e-6] * 2)
 
 
 def test_a_flow_cut_off_for_ever_is_reported_when_it_happens():
     topology = star(2)
-    network = FlowModel(topology, seed=1, changes=[LinkChange(0.5e-3, i, 0.0) for i in range(2)])
+    network = FlowModel(Scenario(topology, seed=1, changes=[LinkChange(0.5e-3, i, 0.0) for i in range(2)]))
     network.start(flow_graph(2, [0], [1], [0], 1e6), np.array([1, 2]), 0, 0.0)
     (lost,) = network.advance(math.inf)
     assert (lost.outcome, lost.detail) == (UNREACHABLE, "no path from h0 to h1")
@@ -116,13 +119,13 @@ def test_a_thousand_simultaneous_starts_are_solved_once():
     hosts = 34
     pairs = [(i, j) for i in range(hosts) for j in range(hosts) if i != j]
     graph = flow_graph(hosts, [i for i, _ in pairs], [j for _, j in pairs], np.arange(len(pairs)), 1e6)
-    network = FlowModel(star(hosts), seed=1)
+    network = FlowModel(Scenario(star(hosts), seed=1))
     finish_times(network, graph, np.arange(1, hosts + 1))
     assert network.report().counts["solves"] == 2  # their common start, their common end
 
 
 def test_flows_added_at_the_same_instant_do_not_cost_a_solve_each():
-    network = FlowModel(star(8), seed=1)
+    network = FlowModel(Scenario(star(8), seed=1))
     for i in range(4):
         network.start(flow_graph(2, [0], [1], [0], 1e6), np.array([2 * i + 1, 2 * i + 2]), i, 0.0)
     drain(network)
@@ -130,7 +133,7 @@ def test_flows_added_at_the_same_instant_do_not_cost_a_solve_each():
 
 
 def test_regions_of_finished_graphs_are_used_again():
-    network = FlowModel(star(4), seed=1)
+    network = FlowModel(Scenario(star(4), seed=1))
     graph = flow_graph(4, [0, 1], [2, 3], [0, 1], 1e6)
     for step in range(50):
         finish_times(network, graph, [1, 2, 3, 4], start=step * 1.0)
@@ -139,7 +142,7 @@ def test_regions_of_finished_graphs_are_used_again():
 
 
 def test_recorded_flows_have_start_and_delivery():
-    network = FlowModel(star(3), seed=1, record=True)
+    network = FlowModel(Scenario(star(3), seed=1, record=True))
     graph = flow_graph(3, [0, 1], [1, 2], [0, 1], [1e6, 2e6], before=[0], after=[1])
     finish_times(network, graph, [1, 2, 3])
     flows = network.report().flows
@@ -152,7 +155,7 @@ def test_recorded_flows_have_start_and_delivery():
 def test_spray_with_longer_routes_than_any_before_keeps_live_flows():
     # a short flow is under way when one with more links arrives: the entries are laid out anew
     topology = leaf_spine(2, 8, 2)
-    network = FlowModel(topology, seed=1, policies=SPRAY)
+    network = FlowModel(Scenario(topology, seed=1, policies=SPRAY))
     hosts = topology.gpus
     network.start(flow_graph(2, [0], [1], [0], 4e6), np.array([hosts[0], hosts[1]]), 0, 0.0)
     network.advance(1e-3)

@@ -19,4 +19,4 @@ def link_to(topology: Topology, a: str, b: str) -> int:
 
 def delivered(model) -> np.ndarray:
     """Packets acknowledged so far, per connection."""
-    return np.array(model._connections.unacknowledged[: model._connected], float)
+    return np.array(model.tables.connections.unacknowledged[: model.tables.connected], float)

@@ -7,6 +7,7 @@ from simnet.flow_graph import flow_graph
 from simnet.network.packet_level.bitmaps import ARRIVED, set_bit, window_of
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.policies import Policies
+from simnet.network.scenario import Scenario
 from tests.network.systems import finish_times, leaf_spine, star
 
 RATE = 12.5e9
@@ -16,7 +17,7 @@ def run(topology, policies: dict, pairs, size):
     """(model, times) of flows that start together."""
     source, destination = zip(*pairs)
     graph = flow_graph(len(topology.gpus), source, destination, range(len(pairs)), size)
-    model = PacketModel(topology, 1, Policies(**policies))
+    model = PacketModel(Scenario(topology, 1, Policies(**policies)))
     return model, finish_times(model, graph, topology.gpus)
 
 
@@ -63,9 +64,9 @@ def test_what_a_connection_brings():
         chosen = Policies(
             congestion_control={"kind": control}, load_balancing={"kind": balancer}, packets=packets
         )  # fmt: skip
-        model = PacketModel(star(2), 1, chosen)
+        model = PacketModel(Scenario(star(2), 1, chosen))
         model.start(flow_graph(2, [0], [1], [0], 1e6), np.array([1, 2]), 0, 0.0)
-        return int(model._connections.ack_every[0])
+        return int(model.tables.connections.ack_every[0])
 
     assert every("nscc", "spray") == 4
     assert every("nscc", "reps") == 1

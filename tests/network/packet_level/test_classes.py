@@ -17,6 +17,7 @@ from simnet.network.packet_level import settings
 from simnet.network.packet_level.congestion_control import CONGESTION_CONTROLS
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.policies import Policies
+from simnet.network.scenario import Scenario
 from tests.network.packet_level.measuring import delivered, link_to, run_to
 from tests.network.systems import drain, leaf_spine, star
 
@@ -41,7 +42,7 @@ def two_incasts(policies: Policies, size: float = SIZE, topology=None, **options
     """Hosts 1 and 2 send to host 0 in the network's own class, hosts 3 and 4 in class 1."""
     topology = topology or star(5, B)
     hosts = np.array([topology.id_of(f"h{i}") for i in range(5)])
-    model = PacketModel(topology, 1, policies, **options)
+    model = PacketModel(Scenario(topology, 1, policies, **options))
     model.graphs = [to_host_0((1, 2), 0, size), to_host_0((3, 4), min(1, len(policies.classes)), size)]
     for communicator, (graph, ranks) in enumerate(model.graphs):
         model.start(graph, hosts[ranks], communicator, 0.0)
@@ -110,8 +111,8 @@ def test_a_fixed_window_beside_dcqcn_stays_and_takes_what_the_other_gives_up():
     model = two_incasts(policies, size=1e9)
     run_to(model, 3e-3)
     before = delivered(model)
-    fixed, cut = model._connections[:2], model._connections[2:4]
-    windows, timeouts = fixed.window.tolist(), model._connections.timeouts.sum()
+    fixed, cut = model.tables.connections[:2], model.tables.connections[2:4]
+    windows, timeouts = fixed.window.tolist(), model.tables.connections.timeouts.sum()
     run_to(model, 6e-3)
     assert fixed.window.tolist() == windows
     assert np.isinf(fixed.rate).all()
@@ -132,7 +133,7 @@ def test_each_class_has_its_own_transport_window_and_headers():
     )
     model = two_incasts(policies, size=4e6)
     run_to(model, 100e-6)
-    own, small = model._connections[:2], model._connections[2:4]
+    own, small = model.tables.connections[:2], model.tables.connections[2:4]
     assert set(own.header - small.header) == set(own.ack_size - small.ack_size) == {42}  # INT, both ways
     assert (small.next_sequence - small.unacknowledged == 64).all()
     assert own.transport.tolist() != small.transport.tolist()
@@ -149,7 +150,7 @@ def test_a_class_balances_its_own_load():
     hosts = np.array([topology.id_of(f"h{i}") for i in (0, 8)])
     for number, used in ((0, 1), (1, 4)):
         for kind in (PacketModel, FlowModel):
-            model = kind(topology, 1, policies)
+            model = kind(Scenario(topology, 1, policies))
             model.start(flow_graph(2, [0], [1], [0], 1e6, traffic_class=number), hosts, 0, 0.0)
             drain(model)
             uplinks = [link_to(topology, "leaf0", f"spine{i}") for i in range(4)]
@@ -165,7 +166,7 @@ def test_conga_sees_what_other_classes_send():
         classes={"other": {"load_balancing": {"kind": "conga"}}},
     )
     hosts = np.array([topology.id_of(f"h{i}") for i in range(4)])
-    model = PacketModel(topology, 1, policies)
+    model = PacketModel(Scenario(topology, 1, policies))
     full = flow_graph(2, [0], [1], [0], 1e9)
     model.start(full, hosts[[0, 2]], 0, 0.0)
     run_to(model, 1e-3)
@@ -187,7 +188,7 @@ def test_several_queue_pairs_in_one_class_only():
     )
     model = two_incasts(policies, record=True)
     drain(model)
-    assert model._connected == 2 + 2 * 4
+    assert model.tables.connected == 2 + 2 * 4
     flows = model.report().flows
     assert flows["size"].tolist() == [SIZE] * 4
     assert sorted(flows["graph"].tolist()) == [0, 0, 1, 1]
@@ -201,7 +202,7 @@ def test_what_the_networks_control_does_not_bring_comes_with_a_class():
     told = settings.describe(settings.settings_of(beside({"kind": "swift"}, {"kind": "dcqcn"})))
     assert told["flow_control"] == "pfc"
     assert told["marking"].startswith("390")
-    assert two_incasts(beside({"kind": "swift"}, {"kind": "hpcc"}))._world[0].int_hops == 10
+    assert two_incasts(beside({"kind": "swift"}, {"kind": "hpcc"})).tables.world[0].int_hops == 10
 
 
 @pytest.mark.parametrize(
@@ -254,4 +255,4 @@ def test_what_a_class_inherits_is_told_once():
 def test_nothing_under_way_is_lost_at_the_end():
     model = two_incasts(beside({"kind": "dcqcn"}, {"kind": "swift"}))
     assert not math.isinf(drain(model)[-1].time)
-    assert not model._ports.data_bytes.any()
+    assert not model.tables.ports.data_bytes.any()

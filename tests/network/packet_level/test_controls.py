@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simnet.flow_graph import flow_graph
-from simnet.network import CONGESTION_CONTROLS
+from simnet.network import CONGESTION_CONTROLS, Scenario
 from simnet.network.packet_level.model import PacketModel
 from simnet.validation.network.incasts import ABOVE_BOUND
 from simnet.validation.network.measuring import ends, run_to
@@ -32,8 +32,8 @@ def test_timely_keeps_unequal_rates_and_the_patch_evens_them(kind, unfair):
     params = {"t_low": "50us", "t_high": "500us", "min_rtt": "20us", "segment": "16kB"}
     model = long_flows(2, rate, US, kind, params=params, packets=THOUSAND)[0].model
     run_to(model, 150e-6)  # both at line rate fill the queue to 150 us
-    model._connections.rate[:2] = np.array([0.9, 0.1]) * rate
-    model._connections.cc[:2] = 0.0
+    model.tables.connections.rate[:2] = np.array([0.9, 0.1]) * rate
+    model.tables.connections.cc[:2] = 0.0
     run_to(model, 0.05)
     before = delivered(model)
     run_to(model, 0.1)
@@ -67,7 +67,7 @@ def test_senders_that_wait_for_their_turn_do_not_time_out():
 def test_eqds_messages_after_one_another_on_a_connection():
     # the second waits for the first to arrive, begins with an unsolicited window again, and has credit for the rest
     topology = star(2)
-    model = PacketModel(topology, 1, policies("eqds"))
+    model = PacketModel(Scenario(topology, 1, policies("eqds")))
     graph = flow_graph(2, [0], [1], [0, 0], 2e6, [0], [1])
     alone = 489 * 4160 / B
     assert finish_times(model, graph, topology.gpus).max() == pytest.approx(2 * alone, rel=0.05)

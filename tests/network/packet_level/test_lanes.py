@@ -16,6 +16,7 @@ from simnet.network.packet_level.port import next_lane
 from simnet.network.packet_level.state import CREDITS, PACKET, PORT, WORLD
 from simnet.network.policies import Policies
 from simnet.network.records import table
+from simnet.network.scenario import Scenario
 from simnet.topology.builders.dragonfly import Dragonfly
 from simnet.topology.topology import Topology
 from tests.network.packet_level.test_failures import ring_of_switches
@@ -45,7 +46,7 @@ def policies(balancer: str, ports: dict, lanes: int) -> Policies:
 def started(topology: Topology, chosen: Policies, target, size: float, seed: int = 1, changes=()) -> PacketModel:
     """Every host sends `size` bytes to its target."""
     hosts = np.arange(len(topology.gpus))
-    model = PacketModel(topology, seed, chosen, changes)
+    model = PacketModel(Scenario(topology, seed, chosen, changes))
     model.start(flow_graph(len(hosts), hosts, target, hosts, size), np.array(topology.gpus), 0, 0.0)
     return model
 
@@ -56,21 +57,21 @@ def to_the_next_group(topology: Topology, routers: int) -> np.ndarray:
 
 def settle(model: PacketModel) -> None:
     """Run on until no packet, acknowledgement or credit is under way."""
-    assert model._run_kernel(int(model._world[0].now) + 10**10) == REACHED
+    assert model.run_kernel(int(model.tables.world[0].now) + 10**10) == REACHED
 
 
 def check_that_nothing_is_left(model: PacketModel) -> None:
     """All lanes are empty, and have back the credits that they began with."""
     settle(model)
-    ports, world = model._ports, model._world[0]
-    fresh = PacketModel(model._topology, 1, policies("ecmp", *model.chosen))._ports
+    ports, world = model.tables.ports, model.tables.world[0]
+    fresh = PacketModel(Scenario(model._topology, 1, policies("ecmp", *model.chosen))).tables.ports
     assert np.array_equal(ports.credits, fresh.credits)
     for name in ("data_bytes", "control_bytes", "ingress_bytes", "pausing", "paused", "dropped"):
         assert not ports[name].any(), name
     for name in ("data_head", "control_head", "wire_head", "credit_head"):
         assert (ports[name] == -1).all(), name
     assert np.array_equal(ports.bytes_in, ports.bytes_out)
-    assert world.free_packets == len(model._packets)
+    assert world.free_packets == len(model.tables.packets)
 
 
 # -- circles -------------------------------------------------------------------------------------------------
@@ -139,9 +140,9 @@ def test_a_failed_link_empties_all_its_lanes():
     )
     assert [c.outcome for c in drain(model)] == ["done"] * 12
     settle(model)
-    assert not model._ports.ingress_bytes.any()
-    assert (model._ports.credits >= 0).all()
-    assert model._world[0].free_packets == len(model._packets)
+    assert not model.tables.ports.ingress_bytes.any()
+    assert (model.tables.ports.credits >= 0).all()
+    assert model.tables.world[0].free_packets == len(model.tables.packets)
 
 
 # -- one lane among others -----------------------------------------------------------------------------------
@@ -150,7 +151,7 @@ def test_a_failed_link_empties_all_its_lanes():
 @pytest.mark.parametrize("packets", [1, 3, 8, 16])
 def test_credits_limit_a_lane_to_a_buffer_per_loop(packets):
     topology = star(2, B, 1e-6)
-    model = PacketModel(topology, 1, policies("ecmp", {"credits": f"{packets * 4160}B"}, 4))
+    model = PacketModel(Scenario(topology, 1, policies("ecmp", {"credits": f"{packets * 4160}B"}, 4)))
     last = finish_times(model, flow_graph(2, [0], [1], [0], 4e6), topology.gpus).max()
     rate = 4e6 * (4160 / 4096) / (last - 2e-6 - 4160 / B)
     assert rate == pytest.approx(min(B, packets * 4160 / (4160 / B + 2e-6)), rel=0.01)
@@ -160,7 +161,7 @@ def test_lanes_change_nothing_where_packets_keep_to_the_first():
     topology = star(5, B)
     ends = []
     for lanes in (1, 4):
-        model = PacketModel(topology, 1, policies("ecmp", PAUSES, lanes))
+        model = PacketModel(Scenario(topology, 1, policies("ecmp", PAUSES, lanes)))
         ends.append(finish_times(model, flow_graph(5, range(1, 5), [0] * 4, range(4), 3e5), topology.gpus).tolist())
         report = model.report()
         ends[-1] += [report.ports[name].tolist() for name in sorted(report.ports)]
@@ -195,7 +196,7 @@ def test_a_blocked_lane_holds_no_other_back():
     # h0 to h2 crosses two links between switches, h1 to h3 the second of them in the first lane
     times = []
     for lanes in (1, 3):
-        model = PacketModel(topology, 1, policies("ecmp", CREDIT, lanes), [LinkChange(0.0, link, B / 100)])
+        model = PacketModel(Scenario(topology, 1, policies("ecmp", CREDIT, lanes), [LinkChange(0.0, link, B / 100)]))
         times.append(finish_times(model, flow_graph(4, [0, 1], [2, 3], [0, 1], 1e6), topology.gpus)[3])
     # four packets per loop, as 20 kB of credit allow
     assert times[1] == pytest.approx(1e6 * (4160 / 4096) / (4 * 4160 / (4160 / B + 2e-6)), rel=0.1)
@@ -204,5 +205,5 @@ def test_a_blocked_lane_holds_no_other_back():
 
 def test_lanes_are_for_lossless_links():
     with pytest.raises(InputError, match="virtual_lanes: are for links with pauses or credits"):
-        PacketModel(star(2), 1, policies("ecmp", {"lossless": False}, 2))
-    assert math.isinf(PacketModel(star(2), 1, policies("ecmp", {}, 2)).next_time)
+        PacketModel(Scenario(star(2), 1, policies("ecmp", {"lossless": False}, 2)))
+    assert math.isinf(PacketModel(Scenario(star(2), 1, policies("ecmp", {}, 2))).next_time)

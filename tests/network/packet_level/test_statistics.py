@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simnet.flow_graph import flow_graph
-from simnet.network import CONGESTION_CONTROLS
+from simnet.network import CONGESTION_CONTROLS, Scenario
 from simnet.network.model import MAX_PROBES
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.packet_level.parameters import Ecn, Packets, Pfc, Ports
@@ -18,7 +18,7 @@ RATE = 1.024e9  # one packet a microsecond
 def incast(policies, senders=3, size=48_000, **options):
     """Reports of a few hosts that send to one, and when it was through."""
     topology = star(senders + 1, RATE, 1e-6)
-    model = PacketModel(topology, 1, policies, **options)
+    model = PacketModel(Scenario(topology, 1, policies, **options))
     hosts = [topology.id_of(f"h{i}") for i in range(senders + 1)]
     graph = flow_graph(senders + 1, range(1, senders + 1), [0] * senders, range(senders), size)
     times = finish_times(model, graph, hosts)
@@ -121,7 +121,7 @@ def check_that_samples_change_nothing(policies, topology, graph):
     hosts = topology.gpus
     ends = []
     for bins, probes in ((0, 0), (4, 1), (64, 6)):
-        model = PacketModel(topology, 1, policies, bins=bins, probes=probes)
+        model = PacketModel(Scenario(topology, 1, policies, bins=bins, probes=probes))
         ends.append(finish_times(model, graph, hosts).tolist())
         report = model.report()
         counted = [report.ports[name].tolist() for name in sorted(report.ports) if name != "queue_area"]
@@ -168,7 +168,7 @@ def test_probes_between_chosen_devices():
     hosts = np.array([topology.id_of(f"h{i}") for i in range(4)])
     policies = Policies(congestion_control={"kind": "fixed_window"}, packets=KIB)
     wanted = [(int(hosts[2]), int(hosts[0])), (int(hosts[0]), int(hosts[2]))]
-    model = PacketModel(topology, 1, policies, bins=64, probes=wanted)
+    model = PacketModel(Scenario(topology, 1, policies, bins=64, probes=wanted))
     graph = flow_graph(4, [1, 2, 3], [0, 0, 0], range(3), 100 * 1024)
     number = model.start(graph, hosts, 0, 0.0)
     assert [c.graph for c in drain(model)] == [number] * 4
@@ -176,8 +176,8 @@ def test_probes_between_chosen_devices():
     probes = report.probes
     assert (probes["source"].tolist(), probes["destination"].tolist()) == ([hosts[2]], [hosts[0]])
     assert (np.diff(probes["sent"][:, 0]) >= 0).all()
-    assert probes["sent"][-1, 0] == model._connections[1].sent_bytes
-    assert probes["window"][-1, 0] == model._connections[1].window
+    assert probes["sent"][-1, 0] == model.tables.connections[1].sent_bytes
+    assert probes["window"][-1, 0] == model.tables.connections[1].window
     assert report.notes == ["nothing was sent from h0 to h2, which output.probes wants to see"]
 
 
@@ -187,7 +187,9 @@ def test_more_connections_than_probes_are_told():
     channels = np.arange(MAX_PROBES + 6)
     graph = flow_graph(2, 0 * channels, 0 * channels + 1, channels, 1024, channel=channels)
     for probes, told in (([tuple(hosts.tolist())], 1), (MAX_PROBES, 0)):
-        model = PacketModel(topology, 1, Policies(congestion_control={"kind": "none"}), bins=64, probes=probes)
+        model = PacketModel(
+            Scenario(topology, 1, Policies(congestion_control={"kind": "none"}), bins=64, probes=probes)
+        )
         model.start(graph, hosts, 0, 0.0)
         drain(model)
         report = model.report()
@@ -197,6 +199,6 @@ def test_more_connections_than_probes_are_told():
 
 
 def test_without_probes_nothing_is_kept():
-    model = PacketModel(star(2, RATE, 1e-6), 1, Policies(), bins=64)
+    model = PacketModel(Scenario(star(2, RATE, 1e-6), 1, Policies(), bins=64))
     assert len(model._sampling.probes) == 0
     assert model.report().probes == {}

@@ -8,6 +8,7 @@ from simnet.flow_graph import flow_graph
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.packet_level.parameters import Packets
 from simnet.network.policies import Policies
+from simnet.network.scenario import Scenario
 from simnet.topology.topology import Topology
 from tests.network.systems import finish_times
 
@@ -37,5 +38,5 @@ def line(hops: int = 6, rate: float = 12.5e9, latency: float = 1e-6) -> Topology
 def test_a_flow_alone_takes_the_time_of_store_and_forward(size, received):
     topology = line()
     ends = [topology.id_of("a"), topology.id_of("b")]
-    times = finish_times(PacketModel(topology, 1, UEC), flow_graph(2, [0], [1], [0], size), ends)
+    times = finish_times(PacketModel(Scenario(topology, 1, UEC)), flow_graph(2, [0], [1], [0], size), ends)
     assert times * 1e6 == pytest.approx([received] * 2, abs=2e-6)

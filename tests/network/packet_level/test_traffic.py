@@ -11,6 +11,7 @@ from simnet.network.flow_level.model import FlowModel
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.packet_level.parameters import Loss, Ports
 from simnet.network.policies import Policies
+from simnet.network.scenario import Scenario
 from simnet.topology.topology import Topology
 from tests.network.packet_level.test_timing import UEC, line
 from tests.network.systems import drain, fat_tree, finish_times, star
@@ -28,7 +29,7 @@ def flow_times(topology: Topology, policies: Policies, source, destination, size
     """Completion time of every flow at its receiver [s]; all start at 0, each on a connection of its own."""
     flows = len(source)
     graph = flow_graph(len(devices), source, destination, range(flows), size, channel=np.arange(flows))
-    model = PacketModel(topology, seed, policies, record=True)
+    model = PacketModel(Scenario(topology, seed, policies, record=True))
     model.start(graph, devices, 0, 0.0)
     drain(model)
     return model.report().flows["end"]
@@ -37,18 +38,18 @@ def flow_times(topology: Topology, policies: Policies, source, destination, size
 def acknowledged_at(topology: Topology, source, destination, size, ends) -> list[float]:
     """When the sender of every flow has its last acknowledgement [s], to 1 ps."""
     graph = flow_graph(len(ends), source, destination, range(len(source)), size)
-    model = PacketModel(topology, 1, UEC)
+    model = PacketModel(Scenario(topology, 1, UEC))
     model.start(graph, np.asarray(ends), 0, 0.0)
     drain(model)
     done = [np.inf] * len(source)
     while not np.isfinite(done).all():
-        ticks = int(model._world[0].now) + 1
+        ticks = int(model.tables.world[0].now) + 1
         for c in range(len(source)):
-            row = model._connections[c]
+            row = model.tables.connections[c]
             if not np.isfinite(done[c]) and row.unacknowledged == row.total:
                 done[c] = (ticks - 1) * 1e-12
-        following = model._heap[: int(model._world[0].heap)].min() >> int(model._world[0].bits)
-        model._run_kernel(int(max(ticks, following)))
+        following = model.tables.heap[: int(model.tables.world[0].heap)].min() >> int(model.tables.world[0].bits)
+        model.run_kernel(int(max(ticks, following)))
     return done
 
 
@@ -63,7 +64,7 @@ def test_a_sender_hears_of_its_flow_an_acknowledgement_later(size, sender):
     """(n + H - 1) s + s_last + H d at the receiver and H (d + a) for the way back; the figures are htsim's."""
     topology = line()
     ends = [topology.id_of("a"), topology.id_of("b")]
-    received = finish_times(PacketModel(topology, 1, UEC), flow_graph(2, [0], [1], [0], size), ends)[0]
+    received = finish_times(PacketModel(Scenario(topology, 1, UEC)), flow_graph(2, [0], [1], [0], size), ends)[0]
     (heard,) = acknowledged_at(topology, [0], [1], size, ends)
     assert heard == pytest.approx(received + 6 * (LATENCY + ACK / RATE), abs=5e-12)
     assert heard * 1e6 == pytest.approx(sender, abs=1e-4)
@@ -118,7 +119,9 @@ def waiting_times(load: float, messages: int, seed: int) -> tuple[np.ndarray, np
     topology.connect(ends[0], switch, 1000 * RATE, LATENCY, "ethernet")
     topology.connect(switch, ends[1], RATE, LATENCY, "ethernet")
     ports = Ports(lossless=False, buffer="1GB")
-    model = PacketModel(topology, 1, Policies(congestion_control={"kind": "none"}, ports=ports, packets=UEC.packets))
+    model = PacketModel(
+        Scenario(topology, 1, Policies(congestion_control={"kind": "none"}, ports=ports, packets=UEC.packets))
+    )
     gaps = np.random.default_rng(seed).exponential(SENT / load, messages)
     starts = np.round(np.cumsum(gaps) * 1e12) * 1e-12
     graph = flow_graph(2, [0], [1], [0], PAYLOAD)
@@ -162,7 +165,7 @@ def lose_one(packet: int, **policies) -> PacketModel:
     """A flow of 490 packets over two links, of which the first loses one packet."""
     topology = star(2, RATE, 10e-6)
     ports = Ports(lossless=False, losses=[Loss(link=("h0", "switch"), packet=packet)])
-    model = PacketModel(topology, 1, Policies(ports=ports, packets=UEC.packets, **policies))
+    model = PacketModel(Scenario(topology, 1, Policies(ports=ports, packets=UEC.packets, **policies)))
     model.start(flow_graph(2, [0], [1], [0], 2_000_000), hosts(topology, 0, 1), 0, 0.0)
     drain(model)
     return model
@@ -171,23 +174,23 @@ def lose_one(packet: int, **policies) -> PacketModel:
 @pytest.mark.parametrize("packet", [1, 100, 250])
 def test_one_lost_packet_costs_go_back_n_a_window(packet):
     model = lose_one(packet, congestion_control={"kind": "fixed_window"}, transport={"kind": "go_back_n"})
-    row = model._connections[0]
+    row = model.tables.connections[0]
     window = int(row.window // PACKET)
     assert window == np.ceil((SENT + ACK / RATE + 20e-6 + SENT + ACK / RATE + 20e-6) * RATE / PACKET)
     assert row.resent_packets == window
     assert row.timeouts == 0
-    assert model._ports.dropped.sum() == 1
+    assert model.tables.ports.dropped.sum() == 1
     # on the lossy link and the next one
-    assert sorted(model._ports.packets_in)[-2:] == [490 + window - 1, 490 + window]
+    assert sorted(model.tables.ports.packets_in)[-2:] == [490 + window - 1, 490 + window]
 
 
 @pytest.mark.parametrize("packet", [1, 100, 250])
 def test_one_lost_packet_costs_selective_repeat_a_packet(packet):
     transport = {"kind": "selective_repeat", "duplicates": 3}
     model = lose_one(packet, congestion_control={"kind": "fixed_window"}, transport=transport)
-    row = model._connections[0]
+    row = model.tables.connections[0]
     assert (row.resent_packets, row.timeouts) == (1, 0)
-    assert sorted(model._ports.packets_in)[-2:] == [490, 491]
+    assert sorted(model.tables.ports.packets_in)[-2:] == [490, 491]
 
 
 def test_a_link_loses_packets_with_a_probability():
@@ -195,18 +198,18 @@ def test_a_link_loses_packets_with_a_probability():
     ports = Ports(lossless=False, losses=[Loss(link=("switch", "h1"), probability=0.02)])
     transport = {"kind": "selective_repeat", "duplicates": 3}
     policies = Policies(congestion_control={"kind": "fixed_window"}, ports=ports, transport=transport)
-    model = PacketModel(topology, 1, policies)
+    model = PacketModel(Scenario(topology, 1, policies))
     model.start(flow_graph(2, [0], [1], [0], 8e6), hosts(topology, 0, 1), 0, 0.0)
     assert len(drain(model)) == 2
-    sent = int(model._ports.packets_in.max())
-    assert model._ports.dropped.sum() == pytest.approx(0.02 * sent, abs=4 * (0.02 * sent) ** 0.5)
-    assert model._connections[0].resent_packets >= model._ports.dropped.sum()
+    sent = int(model.tables.ports.packets_in.max())
+    assert model.tables.ports.dropped.sum() == pytest.approx(0.02 * sent, abs=4 * (0.02 * sent) ** 0.5)
+    assert model.tables.connections[0].resent_packets >= model.tables.ports.dropped.sum()
 
 
 def test_a_loss_needs_a_link_that_is_there():
     policies = Policies(ports=Ports(losses=[Loss(link=("h0", "h1"), packet=1)]))
     with pytest.raises(InputError, match=r"losses\.0\.link: no link from 'h0' to 'h1'"):
-        PacketModel(star(2), 1, policies)
+        PacketModel(Scenario(star(2), 1, policies))
     with pytest.raises(ValueError, match="either probability or packet"):
         Loss(link=("h0", "switch"))
 
@@ -222,7 +225,7 @@ def fluid(topology: Topology, graph, devices, spray: bool = True) -> np.ndarray:
     for link in topology.links:
         slower.add_link(link.source, link.destination, link.rate * PAYLOAD / PACKET, link.latency, link.kind)
     policies = Policies(load_balancing={"kind": "spray" if spray else "ecmp"})
-    model = FlowModel(slower, 1, policies=policies, record=True)
+    model = FlowModel(Scenario(slower, 1, policies=policies, record=True))
     model.start(graph, devices, 0, 0.0)
     drain(model)
     return model.report().flows["end"]
@@ -233,7 +236,7 @@ def fluid(topology: Topology, graph, devices, spray: bool = True) -> np.ndarray:
 def test_a_flow_alone_is_that_of_the_fluid(size, other):
     topology = fat_tree(8, RATE, LATENCY)
     graph, devices = flow_graph(2, [0], [1], [0], size), hosts(topology, 0, other)
-    packets = finish_times(PacketModel(topology, 1, UEC), graph, devices)[1]
+    packets = finish_times(PacketModel(Scenario(topology, 1, UEC)), graph, devices)[1]
     assert packets == pytest.approx(fluid(topology, graph, devices)[0], rel=0.01)
 
 
@@ -243,7 +246,7 @@ def test_a_sprayed_permutation_is_near_that_of_the_fluid():
     graph = flow_graph(128, np.arange(128), destination, np.arange(128), 2e6)
     devices = hosts(topology, *range(128))
     policies = Policies(congestion_control={"kind": "nscc"}, load_balancing={"kind": "spray"}, packets=UEC.packets)
-    model = PacketModel(topology, 1, policies, record=True)
+    model = PacketModel(Scenario(topology, 1, policies, record=True))
     model.start(graph, devices, 0, 0.0)
     drain(model)
     packets, expected = model.report().flows["end"], fluid(topology, graph, devices)

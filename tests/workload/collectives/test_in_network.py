@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simnet.errors import InputError
-from simnet.network import network_model
+from simnet.network import Scenario, network_model
 from simnet.workload.collectives import Operation, lower
 from simnet.workload.collectives.bounds import lower_bound
 from simnet.workload.collectives.pipeline import Pipeline
@@ -23,7 +23,7 @@ def flows(there, kind, algorithm, size=SIZE):
 
 def run(there, *graphs):
     """When the last of some graphs ends that start together, and the report of the network."""
-    network = network_model("flow")(there.topology, seed=1)
+    network = network_model("flow")(Scenario(there.topology, seed=1))
     for communicator, graph in enumerate(graphs):
         network.start(graph, np.array(there.devices), communicator, now=0.0)
     last = 0.0

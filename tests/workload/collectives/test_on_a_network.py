@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from simnet.network import network_model
+from simnet.network import Scenario, network_model
 from simnet.workload.collectives import KINDS, trees
 from simnet.workload.collectives.bounds import lower_bound
 from tests.workload.collectives.execution import CASES, lowered, operation
@@ -16,7 +16,7 @@ HOP = 2 * LATENCY  # from host to host over one switch
 
 
 def duration(there, graph, model="flow"):
-    network = network_model(model)(there.topology, seed=1)
+    network = network_model(model)(Scenario(there.topology, seed=1))
     network.start(graph, np.array(there.devices), communicator=0, now=0.0)
     ended = {}
     while done := network.advance(math.inf):

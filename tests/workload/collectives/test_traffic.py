@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from simnet.network.flow_level.model import FlowModel
+from simnet.network.scenario import Scenario
 from simnet.workload.collectives import Operation, lower
 from simnet.workload.traffic import traffic
 from tests.network.systems import drain
@@ -17,7 +18,7 @@ def times(table, hosts=4):
     """Start and end [s] of every flow among hosts of one switch."""
     there = group(star(hosts))
     graph = lower(Operation("traffic", S, tuple(range(hosts)), "scheduled", traffic=table), there)
-    model = FlowModel(there.topology, 1, record=True)
+    model = FlowModel(Scenario(there.topology, 1, record=True))
     model.start(graph, np.array(there.devices), 0, 0.0)
     drain(model)
     flows = model.report().flows

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from simnet.network import network_model
+from simnet.network import Scenario, network_model
 from simnet.topology.builders import BUILDERS
 from simnet.topology.routing import Router
 from simnet.workload.collectives import Group, lower
@@ -30,7 +30,7 @@ def duration(cluster: str, flows: Traffic, ranks: int) -> float:
     devices = topology.gpus[:ranks]
     operation = Operation("traffic", 0.0, tuple(range(ranks)), "scheduled", traffic=flows)
     graph = lower(operation, Group(tuple(devices), topology, Router(topology)))
-    network = network_model("flow")(topology, 1)
+    network = network_model("flow")(Scenario(topology, 1))
     network.start(graph, np.array(devices), 0, 0.0)
     last = 0.0
     while completions := network.advance(float("inf")):

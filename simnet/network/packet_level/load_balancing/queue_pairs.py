@@ -35,6 +35,31 @@ class SpreadGraph(FlowGraph):
     whole: np.ndarray | None = None
 
 
+class SpreadGraphs:
+    """Graphs over queue pairs, each made once, and what the parts of their messages come to."""
+
+    def __init__(self):
+        self._made: dict[int, tuple[FlowGraph, SpreadGraph]] = {}  # by identity of the first
+        self._started: dict[int, SpreadGraph] = {}  # by number
+
+    def over(self, graph: FlowGraph, balancer: Params) -> FlowGraph:
+        """The graph with several connections in the place of each, where the load balancer asks for it."""
+        if not isinstance(balancer, EcmpQp) or balancer.queue_pairs == 1:
+            return graph
+        if id(graph) not in self._made:
+            self._made[id(graph)] = graph, spread(graph, balancer.queue_pairs, balancer.messages)
+        return self._made[id(graph)][1]
+
+    def note(self, number: int, graph: FlowGraph) -> None:
+        """Keep in mind that the started graph of this number is one of them, if it is."""
+        if isinstance(graph, SpreadGraph):
+            self._started[number] = graph
+
+    def gathered(self, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Recorded flows with the parts of a message in one row; see `gathered`."""
+        return gathered(columns, self._started) if self._started else columns
+
+
 def spread(graph: FlowGraph, count: int, messages: str) -> SpreadGraph:
     """The graph with `count` connections in the place of each: c becomes c * count ... c * count + count - 1.
 

@@ -12,6 +12,7 @@ from simnet.flow_graph import flow_graph
 from simnet.network.packet_level.load_balancing import LOAD_BALANCERS
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.policies import Policies
+from simnet.network.scenario import Scenario
 from simnet.topology.builders.dragonfly import Dragonfly
 from tests.network.systems import drain, leaf_spine
 
@@ -27,7 +28,7 @@ def run(kind: str, seed: int = 1) -> tuple[PacketModel, list[float]]:
     policies = Policies(
         load_balancing={"kind": kind}, congestion_control={"kind": "dctcp"}, transport={"kind": "selective_repeat"}
     )
-    model = PacketModel(topology, seed, policies, record=True)
+    model = PacketModel(Scenario(topology, seed, policies, record=True))
     hosts = np.arange(8)
     flows = np.arange(16)
     size = PACKETS * 4096.0
@@ -37,10 +38,10 @@ def run(kind: str, seed: int = 1) -> tuple[PacketModel, list[float]]:
 
 
 def on_wire(model: PacketModel, port: int) -> int:
-    slot, total = int(model._ports[port].wire_head), 0
+    slot, total = int(model.tables.ports[port].wire_head), 0
     while slot >= 0:
-        total += int(model._packets[slot].bytes)
-        slot = int(model._packets[slot].next)
+        total += int(model.tables.packets[slot].bytes)
+        slot = int(model.tables.packets[slot].next)
     return total
 
 
@@ -52,7 +53,7 @@ def test_all_bytes_arrive_once_and_ports_balance(kind):
     assert report.flows["size"].tolist() == [PACKETS * 4096.0] * 16
     assert report.counts["progress"] >= 16 * PACKETS  # more where messages are split
     assert report.transport["retransmitted_packets"] == report.transport["duplicates"] == 0
-    ports = model._ports
+    ports = model.tables.ports
     assert not ports.data_bytes.any()
     # the last acknowledgements are still under way
     assert np.array_equal(ports.bytes_in + [on_wire(model, port) for port in range(len(ports))], ports.bytes_out)

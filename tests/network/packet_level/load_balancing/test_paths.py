@@ -7,11 +7,12 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.flow_graph import flow_graph
-from simnet.network.connections import ConnectionRouter
+from simnet.network import connections
 from simnet.network.load_balancing import Ecmp
 from simnet.network.packet_level.load_balancing import LOAD_BALANCERS
 from simnet.network.packet_level.load_balancing.dragonfly import Groups
 from simnet.network.packet_level.paths import Paths
+from simnet.network.scenario import Scenario
 from simnet.topology.builders.dragonfly import Dragonfly
 from simnet.topology.routing import Router
 from tests.network.systems import fat_tree, leaf_spine
@@ -66,7 +67,8 @@ def test_the_path_of_ecmp_is_that_of_the_flow_level():
     devices = np.array(topology.gpus)
     n = len(devices)
     graph = flow_graph(n, range(n), np.roll(range(n), 17), range(n), 1.0)
-    routes = ConnectionRouter(topology, 1, [Ecmp()]).routes(graph, devices, 0)
+    scenario = Scenario(topology, 1)
+    routes = connections.routes(scenario, scenario.router, graph, devices, 0)
     for c, paths in enumerate(all_paths(topology, Ecmp(), devices, np.roll(devices, -0)[np.roll(range(n), 17)])):
         assert paths[0] == routes.links[routes.start[c] : routes.start[c + 1]].tolist()
 

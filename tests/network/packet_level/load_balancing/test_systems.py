@@ -9,6 +9,7 @@ from simnet.network.model import LinkChange
 from simnet.network.packet_level.load_balancing import plb
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.policies import Policies
+from simnet.network.scenario import Scenario
 from simnet.topology.routing import Router
 from simnet.topology.topology import Topology
 from tests.network.systems import drain, fat_tree, finish_times, leaf_spine
@@ -51,7 +52,7 @@ def policies(balancer: str, control="nscc", **others) -> Policies:
 def completion(balancer: str, control: str, **others) -> tuple[float, float]:
     """Mean and last completion [us] of a permutation of 2 MB on 128 hosts."""
     topology = fat_tree(8, RATE)
-    model = PacketModel(topology, 1, policies(balancer, control, **others), record=True)
+    model = PacketModel(Scenario(topology, 1, policies(balancer, control, **others), record=True))
     graph = flow_graph(128, range(128), permutation(128, 5), range(128), 2e6)
     finish_times(model, graph, hosts_of(topology))
     end = model.report().flows["end"] * 1e6
@@ -72,7 +73,7 @@ def test_ranking_of_spraying_schemes_by_the_last_flow():
 def uplink_bytes(model, topology, leaf: str) -> np.ndarray:
     return np.array(
         [
-            model._ports[i].bytes_out
+            model.tables.ports[i].bytes_out
             for i, link in enumerate(topology.links)
             if topology.devices[link.source].name == leaf and topology.devices[link.destination].kind == "switch"
         ]
@@ -81,7 +82,7 @@ def uplink_bytes(model, topology, leaf: str) -> np.ndarray:
 
 def test_a_flow_at_line_rate_never_switches_flowlet():
     topology = leaf_spine(2, 4, 1, RATE)
-    model = PacketModel(topology, 1, policies("flowlet", "none"))
+    model = PacketModel(Scenario(topology, 1, policies("flowlet", "none")))
     finish_times(model, flow_graph(2, [0], [1], [0], 4e6), hosts_of(topology))
     assert np.count_nonzero(uplink_bytes(model, topology, "leaf0")) == 1
 
@@ -106,7 +107,9 @@ def part_on_the_slow_uplink(balancer: str) -> float:
     graph = flow_graph(
         8, range(4), range(4, 8), messages % 4, 2e5, messages[:-4], messages[4:], delay=130e-6
     )  # fmt: skip
-    model = PacketModel(topology, 1, policies(balancer, "fixed_window", transport={"kind": "selective_repeat"}))
+    model = PacketModel(
+        Scenario(topology, 1, policies(balancer, "fixed_window", transport={"kind": "selective_repeat"}))
+    )
     finish_times(model, graph, hosts_of(topology))
     sent = uplink_bytes(model, topology, "leaf0")
     return sent[0] / sent.sum()
@@ -128,7 +131,7 @@ def test_plb_leaves_a_path_that_it_shares_after_n_rounds():
     marking = {"ecn": {"kmin": "20kB", "kmax": "20kB"}}
 
     def model_of(seed, balancer, until=20e-6):
-        model = PacketModel(topology, seed, policies(balancer, control, ports=marking))
+        model = PacketModel(Scenario(topology, seed, policies(balancer, control, ports=marking)))
         model.start(graph, hosts_of(topology), 0, 0.0)
         model.advance(until)
         return model
@@ -137,7 +140,7 @@ def test_plb_leaves_a_path_that_it_shares_after_n_rounds():
         s for s in range(20) if np.count_nonzero(uplink_bytes(model_of(s, "ecmp"), topology, "leaf0")) == 1
     )  # fmt: skip
     model = model_of(seed, "plb")
-    connections = model._connections[:2]
+    connections = model.tables.connections[:2]
     turn = 2 * connections.base_rtt[0]
     model.advance(10 * turn)
     assert connections.choice[:, plb.PATH].tolist() == [0, 0]
@@ -156,7 +159,7 @@ def test_a_failed_uplink_is_left(balancer):
     topology = leaf_spine(2, 4, 2, RATE)
     dead = next(i for i, k in enumerate(topology.links) if topology.link_name(i) == "leaf0 -> spine1")
     graph = flow_graph(4, [0, 1], [2, 3], [0, 1], 4e6)
-    model = PacketModel(topology, 1, policies(balancer), changes=[LinkChange(100e-6, dead, 0.0)])
+    model = PacketModel(Scenario(topology, 1, policies(balancer), changes=[LinkChange(100e-6, dead, 0.0)]))
     model.start(graph, hosts_of(topology), 0, 0.0)
     done = drain(model)
     assert [d.outcome for d in done] == ["done"] * 4

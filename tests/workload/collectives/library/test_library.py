@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simnet.errors import InputError
-from simnet.network import network_model
+from simnet.network import Scenario, network_model
 from simnet.topology.builders import FABRICS
 from simnet.topology.builders.servers import SERVERS
 from simnet.topology.routing import Router
@@ -41,7 +41,7 @@ def choose(there, kind="all_reduce", size=MIB, algorithm="auto", **more):
 
 
 def simulated(there, operation, model="flow"):
-    network = network_model(model)(there.topology, seed=1)
+    network = network_model(model)(Scenario(there.topology, seed=1))
     network.start(lower(operation, there), np.array(there.devices), communicator=0, now=0.0)
     last = 0.0
     while done := network.advance(math.inf):
@@ -223,7 +223,7 @@ def test_constants_are_one_object_that_may_be_another():
 def test_contention_acts_on_what_the_library_does():
     there = h100()
     wanted = asked(there, size=GIB, algorithm="ring", protocol="simple")
-    network = network_model("flow")(there.topology, seed=1)
+    network = network_model("flow")(Scenario(there.topology, seed=1))
     for communicator in range(2):
         network.start(lower(wanted, there), np.array(there.devices), communicator, now=0.0)
     last = 0.0
