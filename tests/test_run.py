@@ -17,6 +17,7 @@ from simnet.experiment import Experiment
 from simnet.result import numbers, text
 from simnet.run import build, replayed, save
 from simnet.topology import native
+from simnet.topology.routing import Router
 from simnet.topology.topology import Topology
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -226,6 +227,33 @@ def test_ctrl_c_leaves_what_was_known(monkeypatch):
 def test_wrong_data_from_python_is_told_in_the_words_of_yaml():
     with pytest.raises(InputError, match=r"topology.nodess: unknown key; allowed: .*; did you mean 'nodes'\?"):
         ran({"kind": "single_switch", "nodess": 2}, collective("all_reduce", "8MB"))
+
+
+# -- routers ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "routers"),
+    [({}, 1), ({"rate": "1Gbps"}, 1), ({"fail": True}, 2)],  # a rate changes no path
+)
+@pytest.mark.parametrize("model", ["analytic", "flow", "packet"])
+def test_a_run_has_one_router_until_links_come_or_go(model, change, routers, monkeypatch):
+    """It serves collectives and the network model alike."""
+    made, plain = [], Router.__init__
+
+    def noted(self, *arguments):
+        made.append(self)
+        plain(self, *arguments)
+
+    monkeypatch.setattr(Router, "__init__", noted)
+    jobs = [
+        collective("all_reduce", "80kB", ranks=2, iterations=3, start=start, name=start) for start in ("0us", "9us")
+    ]
+    elsewhere = {"time": "10us", "link": ["gpu4", "switch0"], **change}
+    network = {"model": model, "changes": [elsewhere] if change else []}
+    result = ran({"kind": "single_switch", "nodes": 5}, *jobs, network=network)
+    assert result.summary["status"] == "completed"
+    assert len(made) == routers
 
 
 # -- determinism -----------------------------------------------------------------------------------------------
