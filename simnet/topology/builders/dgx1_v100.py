@@ -1,11 +1,12 @@
 """DGX-1: eight V100 in the NVLink hybrid cube mesh."""
 
+from itertools import combinations
 from typing import ClassVar
 
 from pydantic import Field, NonNegativeInt
 
 from simnet.hardware import LINKS, NICS
-from simnet.topology.builders.server import GpuModel, PcieKind, ServerParams, server_topology
+from simnet.topology.builders.server import GpuModel, PcieKind, ServerParams
 from simnet.topology.topology import Topology
 from simnet.units import Rate
 
@@ -25,6 +26,7 @@ NVLINKS = (
 class Dgx1V100(ServerParams):
     """DGX-1: 8 V100 in the NVLink cube mesh (1 or 2 links of 25 GB/s a pair), 4 PCIe switches, 4 EDR NICs."""
 
+    name: ClassVar[str] = "dgx1_v100"
     source: ClassVar[str] = "[PROTEUS][DLPERF]; four NICs [NT29]"
 
     gpus: int = Field(8, ge=1, le=len(NVLINKS), description="number of GPUs, the first of the mesh")
@@ -33,12 +35,9 @@ class Dgx1V100(ServerParams):
     nics: NonNegativeInt = 4
     nic_rate: Rate = NICS["edr"].rate
 
-    def build(self) -> Topology:
-        """The server as a topology; the links of a pair of GPUs are one link of their summed rate."""
-        topology = server_topology("dgx1_v100", self)
+    def add_nvlinks(self, topology: Topology) -> None:
+        """Join GPUs by the mesh; the links of a pair are one link of their summed rate."""
         gpus, link = topology.gpus, LINKS["nvlink2"]
-        for a in range(self.gpus):
-            for b in range(a + 1, self.gpus):
-                if NVLINKS[a][b]:
-                    topology.connect(gpus[a], gpus[b], NVLINKS[a][b] * link.rate, link.latency, "nvlink")
-        return topology
+        for a, b in combinations(range(self.gpus), 2):
+            if NVLINKS[a][b]:
+                topology.connect(gpus[a], gpus[b], NVLINKS[a][b] * link.rate, link.latency, "nvlink")

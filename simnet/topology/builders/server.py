@@ -1,9 +1,10 @@
-"""What all servers share: sockets with memory, a PCIe tree of GPUs and NICs, and the parameters of both."""
+"""What all servers share: sockets with memory, a PCIe tree of GPUs and NICs, the parameters of both, and presets."""
 
 import math
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, get_type_hints
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt, create_model
 
 from simnet.hardware import GPUS, HOSTS, LINKS, NICS
 from simnet.hardware.links import PCIE_ROOT_LATENCY
@@ -19,8 +20,10 @@ PcieKind = row_name({name: link for name, link in LINKS.items() if name.startswi
 class ServerParams(Params):
     """What can be said of any server."""
 
+    name: ClassVar[str]
     source: ClassVar[str]
     """Where the numbers of the preset come from; tags as in `simnet.hardware.sources`."""
+    assumption: ClassVar[str] = ""
 
     gpus: PositiveInt = Field(8, description="number of GPUs")
     gpu: GpuModel = Field("h100_sxm", description="model of the GPUs")
@@ -47,8 +50,45 @@ class ServerParams(Params):
         """What the server plugs into a fabric."""
         return self.nics
 
+    def build(self) -> Topology:
+        """The server as a topology."""
+        topology = _pcie_tree(self.name, self)
+        self.add_nvlinks(topology)
+        topology.assumptions += [self.assumption] if self.assumption else []
+        return topology
 
-def server_topology(name: str, params: ServerParams) -> Topology:
+    def add_nvlinks(self, topology: Topology) -> None:
+        """Join the GPUs, where they have NVLink."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A machine: a sentence about it, where its numbers come from, and what differs from its kind of server.
+
+    assumption: what a user of this machine should know of how it is built here.
+    """
+
+    sentence: str
+    source: str
+    defaults: dict[str, Any]
+    assumption: str = ""
+
+    def row(self, name: str, kind: type[ServerParams]) -> type[ServerParams]:
+        """The preset as a class of its own, as tables have them; name: its key there."""
+        types = get_type_hints(kind, include_extras=True)
+        fields = {key: (types[key], value) for key, value in self.defaults.items()}
+        title = "".join(part.capitalize() for part in name.split("_"))
+        made = create_model(title, __base__=kind, __module__=kind.__module__, __doc__=self.sentence, **fields)
+        made.name, made.source, made.assumption = name, self.source, self.assumption
+        return made
+
+
+def rows(kind: type[ServerParams], presets: dict[str, Preset]) -> dict[str, type[ServerParams]]:
+    """Presets of one kind of server as rows of a table."""
+    return {name: preset.row(name, kind) for name, preset in presets.items()}
+
+
+def _pcie_tree(name: str, params: ServerParams) -> Topology:
     """One server with devices gpu0.., cpu0.., memory0.., pcie0.., nic0.., without any NVLink."""
     topology = Topology(name)
     server = topology.add_server("server", params.p2p, params.gpudirect, params.copy_rate or math.inf)
