@@ -12,8 +12,6 @@ from simnet.validation.cases import Verdict
 KNOWN_MISSES = {
     ("incast 15:1 of 2 MB, dcqcn", "end of the last by the bound"): 0.12,
     ("incast 15:1 of 2 MB, timely", "end of the last by the bound"): 0.25,
-    ("dctcp, 8 flows at 100 Gb/s, K = 200", "swing of the queue"): 0.36,
-    ("dctcp, 8 flows at 400 Gb/s, K = 800", "swing of the queue"): 0.36,
 }
 
 RUNS = defaultdict(list)

@@ -34,6 +34,7 @@ def port_table(topology: Topology, settings: PortSettings) -> np.recarray:
             continue
         rtt = wires + hops * (settings.full_packet + settings.ack) / link.rate
         port.kmin, port.kmax, port.pmax = settings.marking(link.rate, rtt)
+        port.marks_arrivals = settings.marks_arrivals
         port.trims = settings.trimming
         port.limit = settings.queue_limit(link.rate, rtt)
         port.credits = settings.link_credits(link.rate, link.latency)

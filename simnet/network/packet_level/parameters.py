@@ -1,7 +1,7 @@
 """What a user may set about packets, ports and transports; controls bring defaults for what is not set."""
 
 from math import nan
-from typing import ClassVar, get_args
+from typing import ClassVar, Literal, get_args
 
 from pydantic import Field, model_validator
 
@@ -34,12 +34,17 @@ class Packets(Params):
 
 
 class Ecn(Params):
-    """Marking of data packets at dequeue: not below kmin, up to pmax at kmax, always above (RED)."""
+    """Marking of data packets by the queue: not below kmin, up to pmax at kmax, always above (RED)."""
 
     kmin: Size = Field(description="queue from which packets may be marked")
     kmax: Size = Field(description="queue above which every packet is marked")
     pmax: float = Field(1.0, ge=0, le=1, description="probability of a mark at kmax")
     at: Rate | None = Field(None, description="link rate for which the thresholds hold; they scale with the link")
+    when: Literal["departure", "arrival"] = Field(
+        "departure",
+        description="by the queue that a packet leaves behind, as [HPCC] and [UET], or by the one that it finds, as "
+        "DCTCP's paper, which tells senders a queueing time later",
+    )
 
     @model_validator(mode="after")
     def _in_order(self):

@@ -79,11 +79,12 @@ def _stamp(slot, port, time, ports, packets, records, world):
 
 
 @kernel(inline=True)
-def _mark(slot, port, row, ports, packets, world):
-    """RED on the queue that a data packet leaves behind: 0 below Kmin, up to Pmax at Kmax, 1 above."""
+def _mark(slot, port, row, arrives, ports, packets, world):
+    """RED on the queue that a data packet finds (arrives: 1) or leaves behind: 0 below Kmin, up to Pmax at Kmax, 1
+    above."""
     p = ports[port]
     queue = p.data_bytes
-    if p.kmax <= 0 or queue <= p.kmin:
+    if p.kmax <= 0 or queue <= p.kmin or p.marks_arrivals != arrives:
         return
     if p.lossless == CREDITS and ports[row].credits < 2 * packets[slot].bytes:
         return  # a victim: its queue stands because the next switch has no room
@@ -215,7 +216,7 @@ def send_waiting(port, ports, devices, packets, records, heap, world):
         lane.data_head = packets[slot].next
         p.data_bytes -= packets[slot].bytes
         if packets[slot].kind == DATA:
-            _mark(slot, port, row, ports, packets, world)
+            _mark(slot, port, row, 0, ports, packets, world)
             if world[0].int_hops > 0:
                 _stamp(slot, port, start, ports, packets, records, world)
     else:
@@ -229,7 +230,8 @@ def send_waiting(port, ports, devices, packets, records, heap, world):
 def append(slot, port, now, ports, packets, world):
     """Put a packet at the end of the queue of its lane and class."""
     p = ports[port]
-    lane = ports[port + packets[slot].lane * world[0].links]
+    row = port + packets[slot].lane * world[0].links
+    lane = ports[row]
     packets[slot].next = -1
     size = packets[slot].bytes
     if packets[slot].control == 1:
@@ -241,6 +243,8 @@ def append(slot, port, now, ports, packets, world):
         p.control_bytes += size
         return
     _note_queue(p, now)
+    if packets[slot].kind == DATA:
+        _mark(slot, port, row, 1, ports, packets, world)
     if lane.data_head < 0:
         lane.data_head = slot
     else:

@@ -146,6 +146,11 @@ class PortSettings:
                 return round(bdps[0] * rate * base_rtt), max(round(bdps[1] * rate * base_rtt), 1), 1.0
         return 0, 0, 0.0
 
+    @property
+    def marks_arrivals(self) -> bool:
+        """True where a packet is marked by the queue that it finds, instead of the one that it leaves behind."""
+        return self.ports.ecn is not None and self.ports.ecn.when == "arrival"
+
     def queue_limit(self, rate: float, base_rtt: float) -> int:
         """Limit of a data queue [bytes]; 0: the shared buffer decides. Trimming queues hold one BDP [UET]."""
         if self.ports.queue is not None:
@@ -190,6 +195,7 @@ def _marking_in_words(ecn: Ecn | None, bdps: tuple[float, float] | None) -> str 
     if ecn is None:
         return f"{bdps[0]:g} to {bdps[1]:g} BDP, 1" if bdps else None
     at = f" at {RATE.exact(ecn.at)}" if ecn.at else ""
+    arriving = ", on arrival" if ecn.when == "arrival" else ""
     if ecn.kmin == ecn.kmax:
-        return f"above {SIZE.exact(ecn.kmin)}{at}"
-    return f"{SIZE.exact(ecn.kmin)} to {SIZE.exact(ecn.kmax)}{at}, up to {ecn.pmax:.0%}"
+        return f"above {SIZE.exact(ecn.kmin)}{at}{arriving}"
+    return f"{SIZE.exact(ecn.kmin)} to {SIZE.exact(ecn.kmax)}{at}, up to {ecn.pmax:.0%}{arriving}"

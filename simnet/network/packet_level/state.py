@@ -102,6 +102,7 @@ PORT = np.dtype(
         ("pull_armed", "i8"),  # 1: its event stands in the heap
         ("pull_time", "i8"),  # [ps] of the next grant
         ("trims", "i4"),
+        ("marks_arrivals", "i4"),  # 1: by the queue that a packet finds, 0: by the one that it leaves behind
         # counters
         ("dropped", "i8"),
         ("dropped_bytes", "i8"),
