@@ -58,7 +58,7 @@ def test_marks_come_with_the_packet_that_finds_the_queue_or_with_the_one_that_le
     ecn = Ecn(kmin="10240B", kmax="10240B", when=when)
     policies = Policies(congestion_control={"kind": "none"}, packets=KIB, ports=Ports(lossless=False, ecn=ecn))
     topology = star(4, RATE, 1e-6)
-    model = PacketModel(topology, 1, policies)
+    model = PacketModel(Scenario(topology, 1, policies))
     model.start(flow_graph(4, [1, 2, 3], [0] * 3, range(3), 48_000), np.array(topology.gpus), 0, 0.0)
     model.advance(2e-6 + 12.5e-6)
     assert model.report().ports["marked"].sum() == pytest.approx(packets, abs=2)
