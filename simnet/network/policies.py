@@ -21,6 +21,9 @@ class TrafficClass(Params):
         None, description="how its senders react to congestion (model: packet)"
     )
     transport: tagged(TRANSPORTS) | None = Field(None, description="how its lost packets are recovered (model: packet)")
+    priority: int = Field(
+        0, ge=0, le=7, description="which of the queues of a port it has, see `ports.priorities` (model: packet)"
+    )
 
 
 class Policies(Params):

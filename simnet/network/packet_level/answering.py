@@ -25,7 +25,7 @@ def send_answer(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
-    append(slot, port, now, ports, packets, world)
+    append(slot, port, port + packets[slot].lane * world[0].links, now, ports, packets, world)
     if ports[port].busy_until <= now:
         serve(
             port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,

@@ -64,6 +64,7 @@ class Connections:
         self._sampling.watch(first, devices[graph.source], devices[graph.destination])
         self._find_paths(first, graph, devices, communicator, router)
         rows.port = rows.next_port
+        rows.row = rows.port + rows.lane * int(self._tables.world[0].links)
 
     def _find_paths(self, first: int, graph: FlowGraph, devices, communicator: int, router: Router) -> None:
         """Give a graph's connections their paths through the network as it is now."""

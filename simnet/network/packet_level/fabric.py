@@ -1,32 +1,55 @@
 """Ports and devices of the packet-level model, from a topology and its settings."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from simnet.errors import InputError
 from simnet.network.packet_level.port_settings import PortSettings
-from simnet.network.packet_level.state import CREDITS, DEVICE, NONE, PFC, PORT, SECOND
+from simnet.network.packet_level.queues import quantum_of
+from simnet.network.packet_level.state import CREDITS, DEVICE, HAS_LANES, NONE, PFC, PORT, SECOND
 from simnet.network.records import table
 from simnet.topology.topology import FABRIC_KINDS, Topology
 
 _FORWARDING = ("nvswitch", "pcie_switch", "cpu", "nic", "switch", "memory")
 
 
-def port_table(topology: Topology, settings: PortSettings) -> np.recarray:
-    """One row per link and virtual lane, idle: the lanes 0 of all links, then the lanes 1, and so on."""
+def port_table(topology: Topology, queues: Sequence[PortSettings]) -> np.recarray:
+    """One row per link, idle; with virtual lanes or several queues then lane 1 of all links, lane 2, and so on.
+
+    queues: in the order in which ports serve them.
+    """
     links = len(topology.links)
-    every_lane = table(links * settings.ports.virtual_lanes, PORT)
-    ports = every_lane[:links]
+    base = next(queue for queue in queues if queue.number == 0)
+    lanes = queues if len(queues) > 1 else (base,) * base.ports.virtual_lanes
+    rows = table(links * (1 + len(lanes) if len(lanes) > 1 else 1), PORT)
+    ports = rows[:links]
     ports.ps_per_byte = SECOND / topology.rates
     ports.delay = np.rint(topology.latencies * SECOND)
     for name in ("data_head", "data_tail", "control_head", "control_tail", "wire_head", "wire_tail", "ring"):
         ports[name] = -1
     ports.credit_head = ports.credit_tail = ports.pull_head = -1
+    ports.node = [link.source for link in topology.links]
+    ports.far = [link.destination for link in topology.links]
+    if base.ports.virtual_lanes > 1:
+        ports.raises = _raises(topology)
+    _set_queues(ports, topology, base)
+    _set_losses(ports, topology, base)
+    if len(lanes) > 1:
+        for number, queue in enumerate(lanes, 1):
+            of_lane = rows[number * links : (number + 1) * links]
+            of_lane[:] = ports
+            _set_queues(of_lane, topology, queue)
+            of_lane.quantum = quantum_of(queue, queues)
+        ports.ring = HAS_LANES
+    return rows
+
+
+def _set_queues(ports: np.recarray, topology: Topology, settings: PortSettings) -> None:
+    """Put the settings of a queue into a row for each link."""
     hops = 2 * max(topology.tiers, default=1)  # up and down again
     wires = 2 * hops * float(topology.latencies.max(initial=0.0))
-    ports.raises = _raises(topology)
-    for i, link in enumerate(topology.links):
-        port = ports[i]
-        port.node, port.far = link.source, link.destination
+    for port, link in zip(ports, topology.links):
         if link.kind not in FABRIC_KINDS:
             # links inside a server are lossless with credits for twice what is under way on them
             port.lossless = CREDITS
@@ -42,10 +65,7 @@ def port_table(topology: Topology, settings: PortSettings) -> np.recarray:
         pauses = settings.pfc and (settings.pfc.xoff or topology.devices[link.destination].kind == "switch")
         port.lossless = CREDITS if port.credits else PFC if pauses else NONE
         port.xoff, port.xon, port.headroom = settings.pause_thresholds(link.rate, link.latency)
-    _set_losses(ports, topology, settings)
-    for lane in range(1, settings.ports.virtual_lanes):
-        every_lane[lane * links : (lane + 1) * links] = ports
-    return every_lane
+        port.pause_alpha = settings.pfc.alpha if settings.pfc else 0.0
 
 
 def _raises(topology: Topology) -> list[bool]:
@@ -86,7 +106,6 @@ def device_table(topology: Topology, settings: PortSettings) -> tuple[np.recarra
     devices.first_port = np.concatenate([[0], np.cumsum(counts)[:-1]])
     devices.ports = counts
     devices.alpha = settings.ports.alpha
-    devices.pause_alpha = settings.pfc.alpha if settings.pfc else 0.0
     fastest = np.zeros(len(topology.devices))
     np.maximum.at(fastest, source, topology.rates)
     for link in topology.links:

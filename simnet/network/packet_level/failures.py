@@ -22,6 +22,7 @@ def cut(port, now, ports, devices, packets, heap, world):
         _drop_all(lane.control_head, port, now, ports, devices, packets, heap, world)
         lane.data_head = -1
         lane.control_head = -1
+        lane.data_bytes = 0
         if lane.paused == 1:
             lane.paused = 0
             lane.paused_time += now - lane.paused_since
@@ -29,7 +30,6 @@ def cut(port, now, ports, devices, packets, heap, world):
             lane.pausing = 0
             lane.after_xoff = 0
             devices[p.far].pausing -= 1
-    p.data_bytes = 0
     p.control_bytes = 0
 
 
@@ -52,6 +52,7 @@ def put_back(c, now, connections, ports, heap, world):
     if k.state == IN_RING:
         sender.leave_ring(c, IDLE, connections, ports)
     k.port = k.next_port
+    k.row = k.port + k.lane * world[0].links
     if k.total > 0 and k.paths > 0:
         k.due = now
         push(now, PORT_EVENTS * len(ports) + 2 * c + DUE, heap, world)

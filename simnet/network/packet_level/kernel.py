@@ -7,8 +7,9 @@ from simnet.network.dependencies import START, count_off, count_successors, pop_
 from simnet.network.packet_level import congestion_control, pulls, receiver, sender
 from simnet.network.packet_level.answering import NEVER, begin, credit_back, send_answer, take_answer, time_out
 from simnet.network.packet_level.heap import pop, replace_first
+from simnet.network.packet_level.lanes import SPARE_PACKETS
 from simnet.network.packet_level.port import append, free_packet, return_credit, uniform
-from simnet.network.packet_level.serving import SPARE_PACKETS, look_after, serve
+from simnet.network.packet_level.serving import look_after, serve
 from simnet.network.packet_level.state import ARRIVE, CREDITS, DATA, DUE, PAUSE, PORT_EVENTS, PULL, RESUME, WAKE
 from simnet.network.packet_level.switching import forward
 
@@ -118,7 +119,7 @@ def handle(
         p.paused = 0
         p.paused_time += now - p.paused_since
     elif kind == PULL:
-        append(grant, port, now, ports, packets, world)
+        append(grant, port, port + packets[grant].lane * world[0].links, now, ports, packets, world)
     else:
         credit_back(row, ports, packets, heap, world)
     serve(

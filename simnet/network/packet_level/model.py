@@ -31,7 +31,8 @@ class PacketModel:
         self.next_time = math.inf
         self.classes = settings.settings_of(scenario.policies)  # of traffic, the network's own first
         settings.check(self.classes)
-        self.port_settings = self.classes[0].ports
+        self.port_settings = self.classes[0].ports  # of the queue of all traffic that names no other
+        self.queues = settings.queues_in_turn(self.classes)  # of ports
         self.tables = Tables(scenario, self.classes)
         self._scenario, self._topology = scenario, scenario.topology
         self._links = LinkStates(scenario)
@@ -100,7 +101,7 @@ class PacketModel:
             settings=settings.describe(self.classes),
             ports=columns,
             transport=statistics.of_connections(self.tables.connections, world),
-            unused=statistics.never_acted(self.port_settings, ports, columns["pauses"]),
+            unused=statistics.never_acted(self.queues, self.tables.ports, len(ports)),
             **self._sampling.columns(ports, columns["queue_area"], int(world.now)),
         )
 

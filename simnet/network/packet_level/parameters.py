@@ -1,7 +1,7 @@
 """What a user may set about packets, ports and transports; controls bring defaults for what is not set."""
 
 from math import nan
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field, model_validator
 
@@ -84,6 +84,20 @@ class Loss(Params):
         return self
 
 
+class Priority(Params):
+    """A queue of its own at every port, for the classes of traffic of this priority; what is not set is as in ports."""
+
+    weight: int = Field(1, ge=1, le=100, description="share of a port among the priorities that have something to send")
+    strict: bool = Field(
+        False, description="served before all that are not strict, and before strict ones of lower number"
+    )
+    ecn: Ecn | None = Field(None, description="marking, by the queue of this priority alone")
+    pfc: Pfc | None = Field(None, description="pauses, of this priority alone")
+    lossless: bool | None = Field(None, description="false: this priority is not paused but loses packets")
+    queue: Size | None = Field(None, description="limit of this queue instead of the shared buffer")
+    trimming: bool | None = Field(None, description="cut the payload of what does not fit instead of dropping it")
+
+
 class Ports(Params):
     """Egress ports of switches: buffer, marking, pauses, trimming. What is not set comes with the control."""
 
@@ -102,6 +116,11 @@ class Ports(Params):
         le=15,
         description="queues with pauses or credits of their own per link; a packet starts in the first and takes the "
         "next after each link between groups (dragonfly) or, where there are none, switches",
+    )
+    priorities: dict[Annotated[int, Field(ge=0, le=7)], Priority] = Field(
+        {},
+        description="what a priority, by its number, has otherwise than the ports; a class of traffic names its "
+        "`priority`, all other traffic has 0",
     )
     lossless: bool | None = Field(None, description="false: no pauses even where the control brings them")
     trimming: bool | None = Field(None, description="cut the payload of what does not fit instead of dropping it")

@@ -65,42 +65,42 @@ def _note_queue(p, now):
 
 
 @kernel(inline=True)
-def _stamp(slot, port, time, ports, packets, records, world):
-    """INT: append time, bytes sent before this packet, queue behind it, and rate of the port."""
+def _stamp(slot, port, queue, time, ports, packets, records, world):
+    """INT: append time, bytes sent before this packet, the queue behind it, and rate of the port."""
     hops = packets[slot].hops
     if hops < world[0].int_hops:
         record = records[slot * world[0].int_hops + hops]
         record.time = time * 1e-12
         record.bytes = ports[port].bytes_out
-        record.queue = ports[port].data_bytes
+        record.queue = ports[queue].data_bytes
         record.rate = 1e12 / ports[port].ps_per_byte
         record.port = port
         packets[slot].hops = hops + 1
 
 
 @kernel(inline=True)
-def _mark(slot, port, row, arrives, ports, packets, world):
+def _mark(slot, port, row, queue, arrives, ports, packets, world):
     """RED on the queue that a data packet finds (arrives: 1) or leaves behind: 0 below Kmin, up to Pmax at Kmax, 1
     above."""
-    p = ports[port]
-    queue = p.data_bytes
-    if p.kmax <= 0 or queue <= p.kmin or p.marks_arrivals != arrives:
+    q = ports[queue]
+    length = q.data_bytes
+    if q.kmax <= 0 or length <= q.kmin or q.marks_arrivals != arrives:
         return
-    if p.lossless == CREDITS and ports[row].credits < 2 * packets[slot].bytes:
+    if q.lossless == CREDITS and ports[row].credits < 2 * packets[slot].bytes:
         return  # a victim: its queue stands because the next switch has no room
-    if queue <= p.kmax:
-        probability = p.pmax * (queue - p.kmin) / (p.kmax - p.kmin) if p.kmax > p.kmin else 0.0
+    if length <= q.kmax:
+        probability = q.pmax * (length - q.kmin) / (q.kmax - q.kmin) if q.kmax > q.kmin else 0.0
         packet = packets[slot]
         if uniform(world, packet.connection, packet.sequence, port) >= probability:
             return
     packets[slot].marked = 1
-    p.marked += 1
+    ports[port].marked += 1
 
 
 @kernel(inline=True)
 def xoff_of(up, device):
     """Bytes of a link in the far end's buffer at which it is paused (fixed, or dynamic threshold)."""
-    return up.xoff if up.xoff > 0 else np.int64(device.pause_alpha * (device.buffer - device.used))
+    return up.xoff if up.xoff > 0 else np.int64(up.pause_alpha * (device.buffer - device.used))
 
 
 @kernel(inline=True)
@@ -172,35 +172,13 @@ def transmit(slot, port, row, start, ports, packets, heap, world):
     p.wire_tail = slot
 
 
-@kernel
-def next_lane(port, ports, packets, world):
-    """Row of the lane whose turn it is: round robin of those that may send, control before data. Lane 0 if none may."""
-    p, links, lanes = ports[port], world[0].links, world[0].lanes
-    chosen = -1
-    for i in range(1, lanes + 1):
-        number = (p.turn + i) % lanes
-        lane = ports[port + number * links]
-        control = lane.control_head >= 0
-        if not control and (chosen >= 0 or lane.data_head < 0 or lane.paused == 1):
-            continue
-        head = lane.control_head if control else lane.data_head
-        if p.lossless == CREDITS and lane.credits < packets[head].bytes:
-            continue
-        chosen = number
-        if control:
-            break
-    if chosen < 0:
-        return np.int64(port)
-    p.turn = chosen
-    return np.int64(port + chosen * links)
-
-
 @kernel(inline=True)
-def send_waiting(port, ports, devices, packets, records, heap, world):
-    """Start the packet whose turn it is at a free port; False if none may go (then connections may)."""
-    p = ports[port]
-    row = port if world[0].lanes == 1 else next_lane(port, ports, packets, world)
-    lane = ports[row]
+def send_waiting(port, row, queue, ports, devices, packets, records, heap, world):
+    """Start the first packet of a lane at its free port; False if none may go (then connections may).
+
+    queue: row of PORT whose length and thresholds mark it.
+    """
+    p, lane = ports[port], ports[row]
     start = p.busy_until
     if lane.control_head >= 0:
         slot = lane.control_head
@@ -215,10 +193,12 @@ def send_waiting(port, ports, devices, packets, records, heap, world):
         _note_queue(p, start)
         lane.data_head = packets[slot].next
         p.data_bytes -= packets[slot].bytes
+        if row != port:
+            lane.data_bytes -= packets[slot].bytes
         if packets[slot].kind == DATA:
-            _mark(slot, port, row, 0, ports, packets, world)
+            _mark(slot, port, row, queue, 0, ports, packets, world)
             if world[0].int_hops > 0:
-                _stamp(slot, port, start, ports, packets, records, world)
+                _stamp(slot, port, queue, start, ports, packets, records, world)
     else:
         return False
     leave_ingress(slot, start, ports, devices, packets, heap, world)
@@ -227,11 +207,9 @@ def send_waiting(port, ports, devices, packets, records, heap, world):
 
 
 @kernel(inline=True)
-def append(slot, port, now, ports, packets, world):
-    """Put a packet at the end of the queue of its lane and class."""
-    p = ports[port]
-    row = port + packets[slot].lane * world[0].links
-    lane = ports[row]
+def append(slot, port, row, now, ports, packets, world):
+    """Put a packet at the end of the data or the control queue of its lane."""
+    p, lane = ports[port], ports[row]
     packets[slot].next = -1
     size = packets[slot].bytes
     if packets[slot].control == 1:
@@ -244,7 +222,8 @@ def append(slot, port, now, ports, packets, world):
         return
     _note_queue(p, now)
     if packets[slot].kind == DATA:
-        _mark(slot, port, row, 1, ports, packets, world)
+        queue = row if row == port or world[0].priorities == 1 else np.int64(port)
+        _mark(slot, port, row, queue, 1, ports, packets, world)
     if lane.data_head < 0:
         lane.data_head = slot
     else:
@@ -252,12 +231,15 @@ def append(slot, port, now, ports, packets, world):
     lane.data_tail = slot
     p.data_bytes += size
     p.peak = max(p.peak, p.data_bytes)
+    if row != port:
+        lane.data_bytes += size
+        lane.peak = max(lane.peak, lane.data_bytes)
 
 
 @kernel(inline=True)
-def fits(size, port, ports, devices):
-    """True if the data queue of a port may take `size` more bytes (drop-tail or dynamic threshold)."""
-    p = ports[port]
+def fits(size, row, ports, devices):
+    """True if the data queue of a lane may take `size` more bytes (drop-tail or dynamic threshold)."""
+    p = ports[row]
     if p.limit > 0:
         return p.data_bytes + size <= p.limit
     device = devices[p.node]

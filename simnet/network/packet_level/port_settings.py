@@ -1,4 +1,4 @@
-"""What holds at ports, which all classes of traffic share: what the user sets, else what their controls bring."""
+"""What holds at a queue of ports, which the classes of a priority share: set by the user, or brought by controls."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from simnet.network.packet_level import congestion_control as controls
-from simnet.network.packet_level.parameters import REFERENCE_RATE, Control, Ecn, Packets, Pfc, Ports
+from simnet.network.packet_level.parameters import (
+    REFERENCE_RATE,
+    Control,
+    Ecn,
+    Packets,
+    Pfc,
+    Ports,
+    Priority,
+)
 from simnet.network.packet_level.state import SETTINGS
 from simnet.network.records import table
 from simnet.units import RATE, SIZE
@@ -23,12 +31,19 @@ def int_records(packets: Packets, control: Control) -> float:
 
 @dataclass(frozen=True)
 class PortSettings:
-    """Settings of all ports. Each class of traffic has one of the `controls`, first the network's own; what it does not
-    bring comes from the next one that does. `contradictions` tells where two of them bring different things."""
+    """Settings of all ports for the classes of one priority. Each of them has one of the `controls`, first the
+    network's own; what it does not bring comes from the next one that does. `contradictions` tells where two of them
+    bring different things.
+
+    ports: as this priority has them. everyone: the controls of all priorities. own: what is set for this one alone.
+    """
 
     ports: Ports
     packets: Packets
     controls: tuple[Control, ...]
+    everyone: tuple[Control, ...]
+    number: int
+    own: Priority
 
     # -- what holds ---------------------------------------------------------------------------------------
 
@@ -44,19 +59,21 @@ class PortSettings:
 
     @property
     def _int_records(self) -> float:
-        return max(int_records(self.packets, control) for control in self.controls)
+        return max(int_records(self.packets, control) for control in self.everyone)
 
     @property
     def int_hops(self) -> int:
         """INT records kept per packet."""
-        return _MOST_INT_HOPS if any(control.needs_int for control in self.controls) else 0
+        return _MOST_INT_HOPS if any(control.needs_int for control in self.everyone) else 0
 
     @property
     def pfc(self) -> Pfc | None:
         """Pause settings of a lossless network, or None."""
         if self.ports.lossless is False or self.ports.credits is not None:
             return None
-        return self.ports.pfc or next((c.ports.pfc for c in self.controls if c.ports.pfc), None)
+        brought = next((c.ports.pfc for c in self.controls if c.ports.pfc), None)
+        asked = self.ports.lossless and not any(c.link_credits for c in self.controls)
+        return self.ports.pfc or brought or (Pfc() if asked else None)
 
     @property
     def trimming(self) -> bool:
@@ -68,17 +85,21 @@ class PortSettings:
     @property
     def lossless(self) -> bool:
         """True where pauses or credits hold senders back before a queue is full."""
-        return bool(self.pfc or self.link_credits(1.0, 0.0))
+        return self.flow_control != "none"
+
+    @property
+    def flow_control(self) -> str:
+        """What holds senders back before a queue is full: 'pfc', 'credits' or 'none'."""
+        return "pfc" if self.pfc else "credits" if self.link_credits(1.0, 0.0) else "none"
 
     def describe(self) -> dict[str, str]:
         """In words, for a result."""
         marking = _marking_in_words(self.ports.ecn, None) if self.ports.ecn else None
-        flow_control = "pfc" if self.pfc else "credits" if self.link_credits(1.0, 0.0) else "none"
         lanes = self.ports.virtual_lanes
         brought = (_marking_in_words(c.ports.ecn, c.marking_bdps) for c in self.controls)
         return {
             "marking": marking or next((words for words in brought if words), "none"),
-            "flow_control": flow_control + (f", {lanes} lanes" if lanes > 1 else ""),
+            "flow_control": self.flow_control + (f", {lanes} lanes" if lanes > 1 else ""),
             "trimming": "yes" if self.trimming else "no",
         }
 
@@ -89,12 +110,14 @@ class PortSettings:
         found = []
         if self.ports.credits is not None and (self.ports.pfc or self.ports.lossless is False):
             other = "pfc" if self.ports.pfc else "lossless: false"
+            other = f"{other}' of '{self._keys}" if self.number else other
             found.append((("ports", "credits"), f"are a lossless link's flow control, against '{other}'; set one"))
         for of in ("queue", "buffer", "credits"):
             limit = getattr(self.ports, of)
             if limit is not None and limit < self.full_packet:
                 sentence = f"holds {limit:g} B, less than a packet of {self.full_packet:g} B"
-                found.append((("ports", of), sentence))
+                place = ("priorities", str(self.number)) if getattr(self.own, of, None) is not None else ()
+                found.append((("ports", *place, of), sentence))
         if self.ports.virtual_lanes > 1 and not self.lossless:
             sentence = "are for links with pauses or credits; set ports.pfc or ports.credits"
             found.append((("ports", "virtual_lanes"), sentence))
@@ -103,16 +126,20 @@ class PortSettings:
     def contradictions(self, control: Control) -> Iterator[str]:
         """What a control needs of ports otherwise than one before it, in words."""
         before = self.controls[: self.controls.index(control)]
-        full = "pfc, credits or lossless of network.ports"
-        for needs_of, keys in ((self._marking_needed, "network.ports.ecn"), (self._full_queues_needed, full)):
+        keys_of_full = f"{'pfc' if self.number else 'pfc, credits'} or lossless of {self._keys}"
+        for needs_of, keys in ((self._marking_needed, f"{self._keys}.ecn"), (self._full_queues_needed, keys_of_full)):
             needs, others = needs_of(control), {needs_of(other): other for other in reversed(before)}
             others.pop(None, None)
             if needs and others and needs not in others:
                 words, other = others.popitem()
                 yield (
                     f"'{controls.name_of(control)}' brings {needs}, '{controls.name_of(other)}' {words}, "
-                    f"and all classes share the ports; set {keys}"
+                    f"and classes of one priority share a queue; set {keys}, or another `priority` for one of them"
                 )
+
+    @property
+    def _keys(self) -> str:
+        return f"network.ports.priorities.{self.number}" if self.number else "network.ports"
 
     def _marking_needed(self, control: Control) -> str | None:
         words = _marking_in_words(control.ports.ecn, control.marking_bdps)

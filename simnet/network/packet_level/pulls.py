@@ -79,7 +79,7 @@ def _fill(p, c, granted, now, connections, paths):
     p.trimmed = 0
     p.echo = 0
     p.hops = 0
-    p.lane = 0
+    p.lane = k.lane
     p.connection = c
     p.sequence = 0
     p.message = 0

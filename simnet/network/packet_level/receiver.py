@@ -43,7 +43,7 @@ def answer(slot, kind, c, connections, bits, packets, paths, settings):
         p.message = window_of(ARRIVED, c, k.expected + 1, bits)
         k.unanswered = 0
     p.ingress = -1
-    p.lane = 0
+    p.lane = k.lane
     p.hop = paths[k.first_path + k.paths + p.entropy].start
 
 

@@ -29,12 +29,12 @@ MOST_DOUBLINGS = 6  # of a timeout
 
 @kernel
 def enter_ring(c, connections, ports):
-    """Put a connection last in the ring of its first port."""
-    port = connections[c].port
-    first = ports[port].ring
+    """Put a connection last in the ring of its lane of its first port."""
+    row = connections[c].row
+    first = ports[row].ring
     connections[c].state = IN_RING
     if first < 0:
-        ports[port].ring = c
+        ports[row].ring = c
         connections[c].ring_next = c
         connections[c].ring_previous = c
         return
@@ -48,16 +48,16 @@ def enter_ring(c, connections, ports):
 @kernel
 def leave_ring(c, state, connections, ports):
     """Take a connection out of its ring."""
-    port = connections[c].port
+    row = connections[c].row
     following = connections[c].ring_next
     if following == c:
-        ports[port].ring = -1
+        ports[row].ring = -1
     else:
         before = connections[c].ring_previous
         connections[before].ring_next = following
         connections[following].ring_previous = before
-        if ports[port].ring == c:
-            ports[port].ring = following
+        if ports[row].ring == c:
+            ports[row].ring = following
     connections[c].state = state
 
 
@@ -148,7 +148,7 @@ def next_packet(c, start, connections, messages, bits, packets, paths, balancers
     p.marked = 0
     p.trimmed = 0
     p.hops = 0
-    p.lane = 0
+    p.lane = k.lane
     p.connection = c
     p.sequence = sequence
     p.message = message

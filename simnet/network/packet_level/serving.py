@@ -5,37 +5,36 @@ import numpy as np
 from simnet.jit import kernel
 from simnet.network.dependencies import release
 from simnet.network.packet_level import congestion_control, sender
+from simnet.network.packet_level.lanes import SPARE_PACKETS, book, next_lane, next_priority
 from simnet.network.packet_level.port import send_waiting, transmit, wake_at
 from simnet.network.packet_level.state import CREDITS, IDLE, IN_RING, WINDOW_FULL
-
-SPARE_PACKETS = 256  # room that one event may need
 
 
 @kernel
 def pull(
-    port, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
+    port, row, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
     graphs, flows, successors, timers,
 ):  # fmt: skip
-    """Send a packet of the connection whose turn it is at a free port; False if none may send."""
-    p = ports[port]
-    if p.paused == 1 or world[0].free_packets < SPARE_PACKETS // 2:
+    """Send a packet of the connection of a lane whose turn it is at a free port; False if none may send."""
+    p, lane = ports[port], ports[row]
+    if lane.paused == 1 or world[0].free_packets < SPARE_PACKETS // 2:
         return False
     start = p.busy_until
-    while p.ring >= 0:
-        c = p.ring
+    while lane.ring >= 0:
+        c = lane.ring
         k = connections[c]
         congestion_control.before_send(k.control_kind, k, params[k.params], start * 1e-12)
         if sender.wanted_state(c, start, connections, messages) != IN_RING:
             sender.settle(c, start, connections, messages, ports, heap, world)
             continue
-        if p.lossless == CREDITS and p.credits < k.mtu + k.header:
+        if lane.lossless == CREDITS and lane.credits < k.mtu + k.header:
             return False
-        p.ring = k.ring_next
+        lane.ring = k.ring_next
         message, before = k.message, k.highest
         slot = sender.next_packet(c, start, connections, messages, bits, packets, paths, balancers, world)
         if k.timer == 0 or k.unacknowledged == packets[slot].sequence:
             sender.arm_timeout(c, start, connections, ports, heap, world)
-        transmit(slot, port, port, start, ports, packets, heap, world)
+        transmit(slot, port, row, start, ports, packets, heap, world)
         if k.highest > before and k.message != message:
             release(message, True, np.float64(start), graphs, flows, successors, connections, timers, world)
         sender.settle(c, start, connections, messages, ports, heap, world)
@@ -45,17 +44,49 @@ def pull(
     return False
 
 
+@kernel(inline=True)
+def wake_if_awaited(port, now, ports, devices, heap, world):
+    """A paused sender upstream waits for space at a port, which only a timely look at its queues shows."""
+    p = ports[port]
+    if p.data_bytes + p.control_bytes > 0 and devices[p.node].pausing > 0 and p.busy_until > now:
+        wake_at(port, p.busy_until, ports, heap, world)
+
+
 @kernel
 def serve_queue(port, now, ports, devices, packets, records, heap, world):
     """Start all packets of a port's queues whose turn has come by `now`."""
     p = ports[port]
     while p.busy_until <= now:
-        if not send_waiting(port, ports, devices, packets, records, heap, world):
+        if not send_waiting(port, port, port, ports, devices, packets, records, heap, world):
             p.busy_until = now
             break
-    # a paused sender upstream waits for space here, which only a timely look at this queue shows
-    if p.data_bytes + p.control_bytes > 0 and devices[p.node].pausing > 0 and p.busy_until > now:
-        wake_at(port, p.busy_until, ports, heap, world)
+    wake_if_awaited(port, now, ports, devices, heap, world)
+
+
+@kernel
+def serve_lanes(
+    port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
+    graphs, flows, successors, timers,
+):  # fmt: skip
+    """Start everything at a port with lanes whose turn has come by `now`; of each lane what waits, then connections."""
+    p = ports[port]
+    while p.busy_until <= now:
+        if world[0].priorities == 1:
+            row = queue = next_priority(port, ports, packets, connections, world)
+        else:  # virtual lanes are marked together
+            row, queue = next_lane(port, ports, packets, connections, world), port
+        if row < 0:
+            p.busy_until = now
+            break
+        control, before = ports[row].control_head >= 0, p.bytes_out
+        if not send_waiting(port, row, queue, ports, devices, packets, records, heap, world):
+            pull(
+                port, row, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
+                graphs, flows, successors, timers,
+            )  # fmt: skip
+        if not control:
+            book(row, p.bytes_out - before, port, ports, world)
+    wake_if_awaited(port, now, ports, devices, heap, world)
 
 
 @kernel
@@ -64,12 +95,18 @@ def serve_ring(
     graphs, flows, successors, timers,
 ):  # fmt: skip
     """Start everything at a sender's port whose turn has come by `now`: what waits in its queues, then connections."""
+    if world[0].lanes > 1:
+        serve_lanes(
+            port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
+            world, graphs, flows, successors, timers,
+        )  # fmt: skip
+        return
     p = ports[port]
     while p.busy_until <= now:
-        if send_waiting(port, ports, devices, packets, records, heap, world):
+        if send_waiting(port, port, port, ports, devices, packets, records, heap, world):
             continue
         if not pull(
-            port, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
+            port, port, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
             graphs, flows, successors, timers,
         ):  # fmt: skip
             p.busy_until = now

@@ -7,6 +7,7 @@ import numpy as np
 from simnet.errors import InputError
 from simnet.network.packet_level import congestion_control as controls
 from simnet.network.packet_level import load_balancing as balancers
+from simnet.network.packet_level import queues
 from simnet.network.packet_level.parameters import (
     LOSSLESS_TIMEOUT,
     Control,
@@ -31,14 +32,15 @@ Problems = list[tuple[tuple[str, ...], str]]
 class Settings:
     """The policies of one class of traffic, resolved: what the user has not set comes from the control.
 
-    ports: those of all classes. name: '' is the network's own class, to which all traffic without another belongs.
-    own: the keys that are set for this class alone.
+    ports: those of its priority. lane: of ports, in which its packets start. name: '' is the network's own class, to
+    which all traffic without another belongs. own: the keys that are set for this class alone.
     """
 
     control: Control
     balancer: Params
     transport: Transport | None
     ports: PortSettings
+    lane: int = 0
     name: str = ""
     own: tuple[str, ...] = _PER_CLASS
 
@@ -88,7 +90,8 @@ class Settings:
 
     def describe(self) -> dict[str, str]:
         """Control, load balancing and transport in words, for a result."""
-        return {
+        words = {"priority": str(self.ports.number)} if self.ports.number else {}
+        return words | {
             "congestion_control": controls.name_of(self.control),
             "load_balancing": balancers.name_of(self.balancer),
             "transport": next(k for k, v in _NAMES.items() if isinstance(self.recovery, v)),
@@ -105,8 +108,11 @@ class Settings:
         found += [(kind, sentence) for sentence in self.ports.contradictions(self.control)]
         if isinstance(self.transport, TrimNack) and not (self.ports.trimming or self.control.needs_trimming):
             found.append((("transport", "kind"), "'trim_nack' needs switches that trim: set ports.trimming"))
-        place = ("classes", self.name) if self.name else ()
-        return [((*place, *keys), sentence) for keys, sentence in found if keys[0] in self.own]
+        if not self.name:
+            return found
+        if self.ports.number:  # what it inherits can be wrong here alone
+            found = [(keys if keys[0] in self.own else ("priority",), sentence) for keys, sentence in found]
+        return [(("classes", self.name, *keys), text) for keys, text in found if keys[0] in (*self.own, "priority")]
 
     # -- connections --------------------------------------------------------------------------------------
 
@@ -123,6 +129,7 @@ class Settings:
         rows.transport = _CODES[_plain(self.recovery)]
         rows.reorder = getattr(self.recovery, "reorder_window", 64 * self.words - 1)
         rows.duplicates = getattr(self.recovery, "duplicates", 0)
+        rows.lane = self.lane
         rows.mtu, rows.header, rows.ack_size = self.payload, self.header, self.ack
         rows.ack_every = self.ack_every
         rows.window, rows.rate, rows.credit = np.inf, np.inf, np.inf
@@ -136,13 +143,23 @@ def settings_of(policies) -> tuple[Settings, ...]:
     for name, chosen in policies.classes.items():
         sources.append((name, tuple(key for key in _PER_CLASS if getattr(chosen, key) is not None), chosen))
     rows = [[getattr(chosen if key in own else policies, key) for key in _PER_CLASS] for _, own, chosen in sources]
-    ports = PortSettings(policies.ports, policies.packets, tuple(row[0] for row in rows))
-    return tuple(Settings(*row, ports, name, own) for row, (name, own, _) in zip(rows, sources))
+    priorities = [0, *(chosen.priority for chosen in policies.classes.values())]
+    ports = queues.queues_of(policies.ports, policies.packets, [(n, row[0]) for n, row in zip(priorities, rows)])
+    found = []
+    for number, row, (name, own, _) in zip(priorities, rows, sources):
+        queue = next(queue for queue in ports if queue.number == number)
+        found.append(Settings(*row, queue, queues.lane_of(queue, ports), name, own))
+    return tuple(found)
+
+
+def queues_in_turn(classes: tuple[Settings, ...]) -> tuple[PortSettings, ...]:
+    """Settings of the queues that classes have, in the order of their lanes."""
+    return tuple({chosen.lane: chosen.ports for chosen in sorted(classes, key=lambda c: c.lane)}.values())
 
 
 def problems(classes: tuple[Settings, ...]) -> Problems:
     """Where settings contradict each other: the keys of one of them in `Policies`, and what is wrong."""
-    return [problem for some in (classes[0].ports, *classes) for problem in some.problems()]
+    return queues.problems(queues_in_turn(classes)) + [problem for some in classes for problem in some.problems()]
 
 
 def check(classes: tuple[Settings, ...]) -> None:
@@ -153,7 +170,7 @@ def check(classes: tuple[Settings, ...]) -> None:
 
 def describe(classes: tuple[Settings, ...]) -> dict[str, str]:
     """What holds in words, for a result: of the network, then what each class has of its own."""
-    words = classes[0].describe() | classes[0].ports.describe()
+    words = classes[0].describe() | queues.describe(queues_in_turn(classes))
     return words | {f"{c.name}.{key}": value for c in classes[1:] for key, value in c.describe().items()}
 
 

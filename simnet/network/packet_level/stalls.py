@@ -36,8 +36,8 @@ def stuck(outcome: int, step: float, tables: Tables, graphs: StartedGraphs, topo
     if circle:
         lane_of, link_of = zip(*(divmod(row, len(topology.links)) for row in circle))
         names = [topology.link_name(link) for link in link_of]
-        if int(tables.world[0].lanes) > 1:
-            names = [f"{name} (lane {lane})" for name, lane in zip(names, lane_of)]
+        if tables.lane_names:
+            names = [f"{name} ({tables.lane_names[lane - 1]})" for name, lane in zip(names, lane_of)]
         reason = f"deadlock: these links wait for one another in a circle: {', '.join(names)}"
     else:
         reason = f"livelock: {a} sends to {b} again and again without progress"

@@ -23,7 +23,9 @@ WORLD = np.dtype(
         ("stuck", "i8"),  # connection that times out without end, plus 1; 0: none
         ("duplicates", "i8"),  # packets that it had already
         ("links", "i8"),
-        ("lanes", "i8"),  # virtual lanes of every link
+        ("lanes", "i8"),  # of every link: 1, virtual ones, or one per priority
+        ("priorities", "i8"),  # 1: lanes are those of priorities
+        ("strict", "i8"),  # so many of them, the first ones, are served strictly before the others
         ("int_hops", "i8"),  # INT records kept per packet, 0: none
         # for schemes that choose a path at switches
         ("steered", "i8"),  # 1: there is one
@@ -42,8 +44,9 @@ WORLD = np.dtype(
 
 # Port i is the egress queue of link i. Its queues and its wire are lists of packets. The fields stand in the order in
 # which they are used: what every event touches is in few cache lines.
-# Virtual lane v of it has row i + v x links: queues, pauses, credits and the buffer at the far end are the lane's own,
-# and of no use beyond lane 0 is all else, which is the port's.
+# Without lanes that row is its lane 0 as well. Else lane v = 1, 2, ... of it has row i + v x links: queues and their
+# thresholds, rings, pauses, credits and the buffer at the far end are the lane's own; all else is the port's, as are
+# its sums over the lanes.
 PORT = np.dtype(
     [
         # the queues and the wire, 64 bytes that every event touches
@@ -58,7 +61,7 @@ PORT = np.dtype(
         ("wire_tail", "i4"),
         ("node", "i4"),  # device at whose egress it stands
         ("far", "i4"),  # device at the other end
-        ("ring", "i4"),  # connection that sends next, of those whose first link this is; -1: none
+        ("ring", "i4"),  # connection that sends next, of those whose first link this is; -1: none; of a port: HAS_LANES
         ("lossless", "i4"),  # NONE, PFC or CREDITS, towards the far end
         # what a transmission changes
         ("data_bytes", "i8"),  # in the data queues of all lanes
@@ -85,12 +88,13 @@ PORT = np.dtype(
         ("marked", "i8"),
         ("limit", "i8"),  # [bytes] of the data queue; 0: the shared buffer of the device decides
         ("xoff", "i8"),  # [bytes]; 0: by the free buffer of the far end
-        ("xon", "i8"),  # [bytes]; with xoff 0: how far below it
+        ("pause_alpha", "f8"),  # with xoff 0: part of the free buffer of the far end at which it is paused
         ("credits", "i8"),  # [bytes] free in the far end's input buffer
         # what happens now and then
         ("raises", "i4"),  # 1: who has crossed it goes on in the next lane
-        ("turn", "i4"),  # lane that sent last
+        ("turn", "i4"),  # lane that sent last, or priority whose turn it is, counted from 0 (the strict ones left out)
         ("woken", "i8"),  # [ps] for which a wake-up stands in the heap
+        ("xon", "i8"),  # [bytes]; with xoff 0: how far below it
         ("headroom", "i8"),
         ("frame", "i8"),  # [ps] at which the last XOFF or XON comes to it, each later than the one before
         ("after_xoff", "i8"),  # [bytes] that have come since XOFF was sent
@@ -112,17 +116,20 @@ PORT = np.dtype(
         ("paused_time", "i8"),  # [ps]
         ("load", "f8"),  # [bytes] sent of late, as CONGA estimates it
         ("load_time", "i8"),  # [ps] up to which it has decayed
+        # lanes that share a port by their weights
+        ("quantum", "i8"),  # [bytes] that a turn brings; 0: turns are packets, or it is strict
+        ("deficit", "i8"),  # [bytes] left of this turn
     ],
     align=True,
 )
 NONE, PFC, CREDITS = range(3)
+HAS_LANES = 0  # in the place of a ring: those of the lanes are to be looked at
 
 DEVICE = np.dtype(
     [
         ("buffer", "i8"),  # [bytes] shared by all ports; 0: every port has its own limit
         ("used", "i8"),
         ("alpha", "f8"),  # dynamic threshold: a lossy queue may hold alpha x what is free
-        ("pause_alpha", "f8"),  # a lossless link may fill pause_alpha x what is free
         ("pausing", "i8"),  # ingress links that it has paused, plus 1 where any goes by credit
         ("first_port", "i8"),  # its egress ports: device_ports[first_port : first_port + ports]
         ("ports", "i8"),
@@ -227,6 +234,8 @@ CONNECTION = np.dtype(
         ("paths", "i4"),  # of each; 0: from a device to itself, -1: no path
         ("port", "i4"),  # link on which it starts
         ("next_port", "i4"),  # the same on its newest paths
+        ("lane", "i4"),  # in which its packets start
+        ("row", "i4"),  # of PORT: this lane of its first link
         ("entry", "i4"),  # links before the first switch of the fabric
         ("exit", "i8"),  # of its first path: where the last link that leaves a switch stands in `path_links`
         ("home", "i4"),  # number of the leaf it starts from, in the tables of next hops; -1: none

@@ -1,5 +1,7 @@
 """What ports and connections have counted, and which settings never acted."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from simnet.network.packet_level.port_settings import PortSettings
@@ -9,7 +11,7 @@ from simnet.units import SIZE
 
 def of_ports(rows: np.recarray, world: np.record) -> dict[str, np.ndarray]:
     """The columns `ports` of a NetworkReport, by link; pauses and paused time are sums over its virtual lanes."""
-    now, lanes, links = int(world.now), int(world.lanes), int(world.links)
+    now, links = int(world.now), int(world.links)
     paused = rows.paused_time + np.where(rows.paused == 1, now - rows.paused_since, 0)
     ports = rows[:links]
     waiting = ports.data_bytes * np.maximum(now - ports.area_since, 0.0)
@@ -19,8 +21,8 @@ def of_ports(rows: np.recarray, world: np.record) -> dict[str, np.ndarray]:
         "dropped": np.array(ports.dropped),
         "dropped_bytes": np.array(ports.dropped_bytes, np.float64),
         "trimmed": np.array(ports.trimmed),
-        "pauses": rows.pauses.reshape(lanes, links).sum(axis=0),
-        "paused": paused.reshape(lanes, links).sum(axis=0) / SECOND,
+        "pauses": rows.pauses.reshape(-1, links).sum(axis=0),
+        "paused": paused.reshape(-1, links).sum(axis=0) / SECOND,
         "peak_queue": np.array(ports.peak, np.float64),
         "queue_area": (ports.area + waiting) / SECOND,
         "kmin": np.where(ports.kmax > 0, ports.kmin, 0.0),
@@ -39,16 +41,20 @@ def of_connections(connections: np.recarray, world: np.record) -> dict[str, int]
     }
 
 
-def never_acted(settings: PortSettings, ports: np.recarray, pauses: np.ndarray) -> list[str]:
-    """Sentences about settings of ports that made no difference to what has happened so far."""
+def never_acted(settings: Sequence[PortSettings], rows: np.recarray, links: int) -> list[str]:
+    """Sentences about settings of ports that made no difference to what has happened so far.
+
+    settings: of each queue of a port. rows: of PORT.
+    """
     sentences = []
-    marking = np.flatnonzero(ports.kmax > 0)
-    if len(marking) and not ports.marked.any():
-        longest = marking[np.argmax(ports.peak[marking])]
-        kmin, peak = SIZE.format(ports.kmin[marking].min()), SIZE.format(ports.peak[longest])
+    queues = rows[links:] if len(settings) > 1 else rows[:links]
+    marking = np.flatnonzero(queues.kmax > 0)
+    if len(marking) and not rows.marked.any():
+        longest = marking[np.argmax(queues.peak[marking])]
+        kmin, peak = SIZE.format(queues.kmin[marking].min()), SIZE.format(queues.peak[longest])
         sentences.append(f"marking never acted: the longest queue was {peak}, Kmin is {kmin}")
-    if (ports.lossless == PFC).any() and not pauses.any():
+    if (rows.lossless == PFC).any() and not rows.pauses.any():
         sentences.append("PFC never paused a link")
-    if settings.trimming and not ports.trimmed.any():
+    if any(queue.trimming for queue in settings) and not rows.trimmed.any():
         sentences.append("trimming never acted: every packet found room")
     return sentences

@@ -17,7 +17,7 @@ from simnet.network.packet_level.state import CREDITS, DATA, PFC
 
 
 @kernel
-def admit(slot, port, ports, devices, packets, settings, world):
+def admit(slot, port, row, ports, devices, packets, settings, world):
     """Find a place for a packet at an egress queue: as it is, trimmed, or not at all (False)."""
     size = packets[slot].bytes
     if ports[port].down == 1:
@@ -32,13 +32,12 @@ def admit(slot, port, ports, devices, packets, settings, world):
     if up.lossless == PFC:
         if up.pausing == 0 or up.after_xoff + size <= up.headroom:
             return True
-    elif fits(size, port, ports, devices):
+    elif fits(size, row, ports, devices):
         return True
-    p = ports[port]
-    if p.trims == 1 and packets[slot].kind == DATA:
+    p, lane = ports[port], ports[row]
+    if lane.trims == 1 and packets[slot].kind == DATA:
         victim = slot
         # half of the time the last one in the queue gives its place to the newcomer
-        lane = ports[port + packets[slot].lane * world[0].links]
         if lane.data_head >= 0 and uniform(world, packets[slot].connection, packets[slot].sequence, port + 7) < 0.5:
             victim = lane.data_tail
         if victim == slot:
@@ -47,7 +46,7 @@ def admit(slot, port, ports, devices, packets, settings, world):
             packets[slot].control = 1
             p.trimmed += 1
             return True
-        trim_last(slot, port, ports, devices, packets, settings, world)
+        trim_last(port, row, ports, devices, packets, settings)
         return True
     p.dropped += 1
     p.dropped_bytes += size
@@ -55,10 +54,9 @@ def admit(slot, port, ports, devices, packets, settings, world):
 
 
 @kernel
-def trim_last(slot, port, ports, devices, packets, settings, world):
-    """Trim the last packet of a data queue, where it stays as a header in the control queue, to admit `slot`."""
-    p = ports[port]
-    lane = ports[port + packets[slot].lane * world[0].links]
+def trim_last(port, row, ports, devices, packets, settings):
+    """Trim the last packet of a lane's data queue, to admit another; it stays as a header in the control queue."""
+    p, lane = ports[port], ports[row]
     last = lane.data_tail
     size = packets[last].bytes
     before = lane.data_head
@@ -70,6 +68,8 @@ def trim_last(slot, port, ports, devices, packets, settings, world):
         packets[before].next = -1
         lane.data_tail = before
     p.data_bytes -= size
+    if row != port:
+        lane.data_bytes -= size
     saved = size - settings[0].trim_size
     if packets[last].ingress >= 0:
         ports[packets[last].ingress].ingress_bytes -= saved
@@ -107,7 +107,7 @@ def forward(
     ingress = link + packets[slot].lane * world[0].links
     packets[slot].ingress = ingress
     if world[0].lanes > 1:
-        packets[slot].lane = min(packets[slot].lane + ports[link].raises, world[0].lanes - 1)
+        packets[slot].lane = min(packets[slot].lane + ports[link].raises, world[0].lanes)
     if world[0].steered == 1:
         port = load_balancing.steer(
             slot, link, now, ports, packets, connections, balancers, paths, path_links, hops, memory, world
@@ -119,14 +119,15 @@ def forward(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
-    if not admit(slot, port, ports, devices, packets, settings, world):
+    row = port + packets[slot].lane * world[0].links
+    if not admit(slot, port, row, ports, devices, packets, settings, world):
         refuse(slot, now, ports, packets, heap, world)
         return
     size = packets[slot].bytes
     device = devices[ports[port].node]
     device.used += size
     ports[ingress].ingress_bytes += size
-    append(slot, port, now, ports, packets, world)
+    append(slot, port, row, now, ports, packets, world)
     if ports[port].busy_until <= now:
         serve(
             port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,

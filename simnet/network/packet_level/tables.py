@@ -6,6 +6,7 @@ from simnet import hashing
 from simnet.errors import SimnetError
 from simnet.network.packet_level import settings
 from simnet.network.packet_level.fabric import device_table, port_table
+from simnet.network.packet_level.queues import lane_names
 from simnet.network.packet_level.settings import Settings
 from simnet.network.packet_level.state import CONNECTION, FEEDBACK, INT, MESSAGE, PACKET, PORT_EVENTS, SECOND, WORLD
 from simnet.network.records import grown, table
@@ -15,18 +16,22 @@ from simnet.network.scenario import Scenario
 class Tables:
     """The state of a model between two calls of its kernel; every array may be replaced by a longer one.
 
-    connected: rows of `connections` that are taken, the first ones.
+    connected: rows of `connections` that are taken, the first ones. lane_names: of lanes 1, 2, ... of ports, if any.
     """
 
     def __init__(self, scenario: Scenario, classes: tuple[Settings, ...]):
         """classes: settings of all classes of traffic."""
-        shared, links = classes[0].ports, len(scenario.topology.links)
+        shared, queues = classes[0].ports, settings.queues_in_turn(classes)
         self.world = table(1, WORLD)
         self.world.seed = hashing.keys(scenario.seed, 0)[()]
         self.world.free_packet = -1
         self.world.int_hops = shared.int_hops
-        self.world.links, self.world.lanes = links, shared.ports.virtual_lanes
-        self.ports = port_table(scenario.topology, shared)
+        self.world.links = len(scenario.topology.links)
+        self.world.lanes = max(len(queues), shared.ports.virtual_lanes)
+        self.world.priorities = len(queues) > 1
+        self.world.strict = sum(queue.own.strict for queue in queues)
+        self.lane_names = lane_names(queues)
+        self.ports = port_table(scenario.topology, queues)
         self.devices, self.device_ports = device_table(scenario.topology, shared)
         self.packets = table(0, PACKET)
         self.records = table(1, INT)

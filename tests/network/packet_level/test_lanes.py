@@ -11,9 +11,9 @@ from simnet.errors import InputError
 from simnet.flow_graph import flow_graph
 from simnet.network.model import STUCK, LinkChange
 from simnet.network.packet_level.kernel import REACHED
+from simnet.network.packet_level.lanes import next_lane
 from simnet.network.packet_level.model import PacketModel
-from simnet.network.packet_level.port import next_lane
-from simnet.network.packet_level.state import CREDITS, PACKET, PORT, WORLD
+from simnet.network.packet_level.state import CONNECTION, CREDITS, PACKET, PORT, WORLD
 from simnet.network.policies import Policies
 from simnet.network.records import table
 from simnet.network.scenario import Scenario
@@ -172,20 +172,24 @@ def test_lanes_change_nothing_where_packets_keep_to_the_first():
 
 def test_a_port_serves_its_lanes_in_turn():
     """Three lanes with a packet of 1000 B each, the second without credit; then a control packet in the third."""
-    ports, packets, world = table(3, PORT), table(4, PACKET), table(1, WORLD)
+    ports, packets, world = table(4, PORT), table(4, PACKET), table(1, WORLD)
     world.links, world.lanes = 1, 3
-    ports.lossless, ports.control_head = CREDITS, -1
-    ports.data_head, ports.credits = [0, 1, 2], [5000, 999, 5000]
+    ports.lossless, ports.control_head, ports.ring = CREDITS, -1, -1
+    ports.data_head, ports.credits = [-1, 0, 1, 2], [0, 5000, 999, 5000]
     packets.bytes = 1000
-    assert [next_lane(0, ports, packets, world) for _ in range(4)] == [2, 0, 2, 0]
-    ports[1].credits = 1000
-    assert [next_lane(0, ports, packets, world) for _ in range(4)] == [1, 2, 0, 1]
-    ports[2].control_head = 3
-    assert [next_lane(0, ports, packets, world) for _ in range(2)] == [2, 2]
+
+    def rows(turns: int) -> list[int]:
+        return [next_lane(0, ports, packets, table(1, CONNECTION), world) for _ in range(turns)]
+
+    assert rows(4) == [3, 1, 3, 1]
+    ports[2].credits = 1000
+    assert rows(4) == [2, 3, 1, 2]
+    ports[3].control_head = 3
+    assert rows(2) == [3, 3]
     ports.paused = 1
-    assert next_lane(0, ports, packets, world) == 2  # control packets are not paused
-    ports[2].credits = 0
-    assert next_lane(0, ports, packets, world) == 0  # none may go
+    assert rows(1) == [3]  # control packets are not paused
+    ports[3].credits = 0
+    assert rows(1) == [-1]  # none may go
 
 
 def test_a_blocked_lane_holds_no_other_back():

@@ -29,10 +29,11 @@ STEP = 0  # slot of params
 @kernel
 def choose(packet, device, place, params, now, ports, hops, world):
     """The port with the least to send of those in the set at `place`."""
-    best, least, ties = hops[place + 2], backlog(hops[place + 2], now, ports) // params[STEP], 1
+    best, ties = hops[place + 2], 1
+    least = backlog(packet, best, now, ports, world) // params[STEP]
     for i in range(1, hops[place]):
         port = hops[place + 2 + i]
-        load = backlog(port, now, ports) // params[STEP]
+        load = backlog(packet, port, now, ports, world) // params[STEP]
         if load < least:
             best, least, ties = port, load, 1
         elif load == least:

@@ -59,12 +59,12 @@ def length(start, path_links):
 
 
 @kernel
-def queue(at, view, now, ports, path_links):
+def queue(packet, at, view, now, ports, path_links, world):
     """Backlog of the link at a place of a path, or the largest from there on [bytes]."""
-    largest = backlog(path_links[at], now, ports)
+    largest = backlog(packet, path_links[at], now, ports, world)
     while view == GLOBAL and path_links[at + 1] >= 0:
         at += 1
-        largest = max(largest, backlog(path_links[at], now, ports))
+        largest = max(largest, backlog(packet, path_links[at], now, ports, world))
     return largest
 
 
@@ -83,8 +83,8 @@ def divert(packet, k, params, device, now, ports, paths, path_links, world):
         return
     other = half + np.int64(draw_at_switch(packet, device, 0, now, world) * (k.paths - half))
     detour = paths[k.first_path + other].start
-    shortest = queue(packet.hop, params[VIEW], now, ports, path_links) * length(start, path_links)
-    longer = queue(detour + k.entry, params[VIEW], now, ports, path_links) * length(detour, path_links)
+    shortest = queue(packet, packet.hop, params[VIEW], now, ports, path_links, world) * length(start, path_links)
+    longer = queue(packet, detour + k.entry, params[VIEW], now, ports, path_links, world) * length(detour, path_links)
     if shortest > longer + params[THRESHOLD]:
         packet.entropy = other
         packet.hop = detour + k.entry

@@ -25,10 +25,10 @@ def choose(packet, device, place, params, now, ports, hops, world):
     best, least = np.int64(0), np.inf
     if params[MEMORY] == 1.0 and hops[place + 1] > 0:
         best = np.int64(hops[place + 1] - 1)
-        least = backlog(hops[place + 2 + best], now, ports)
+        least = backlog(packet, hops[place + 2 + best], now, ports, world)
     for i in range(np.int64(params[SAMPLES])):
         candidate = np.int64(draw_at_switch(packet, device, i, now, world) * hops[place])
-        load = backlog(hops[place + 2 + candidate], now, ports)
+        load = backlog(packet, hops[place + 2 + candidate], now, ports, world)
         if load < least:
             best, least = candidate, load
     hops[place + 1] = best + 1
