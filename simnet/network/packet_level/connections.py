@@ -5,6 +5,7 @@ import numpy as np
 from simnet.errors import SimnetError
 from simnet.flow_graph import FlowGraph
 from simnet.network.connections import identity
+from simnet.network.packet_level.parameters import NETWORK_RTT
 from simnet.network.packet_level.paths import Paths
 from simnet.network.packet_level.sampling import Sampling
 from simnet.network.packet_level.settings import Settings
@@ -98,6 +99,8 @@ class Connections:
                     in_network[which] |= self._in_fabric[links]
         new = (rows.base_rtt == 0.0) & (rtt > 0.0)  # what a detour adds is not unlearnt
         rows.line_rate[new], rows.base_rtt[new] = slowest[new], rtt[new]
+        controls = self._tables.params
+        controls[:, NETWORK_RTT] = max(controls[0, NETWORK_RTT], rtt[new].max(initial=0.0))
         rows.timeout[new] = [round(chosen.timeout(t) * SECOND) for t in rtt[new].tolist()]
 
     def _check_numbers(self, graph: FlowGraph, devices: np.ndarray, first: int) -> None:

@@ -9,6 +9,8 @@ from simnet.params import Params, inside
 from simnet.units import RATE, SIZE, TIME, Rate, Size, Time
 
 REFERENCE_RATE = RATE.parse("100Gbps")
+ROW = 32  # numbers in a row of parameters in the kernels
+NETWORK_RTT = ROW - 1  # slot in the row of a control: base RTT of the network [s], the largest of all connections
 
 
 class Packets(Params):

@@ -10,6 +10,7 @@ from simnet.network.packet_level import load_balancing as balancers
 from simnet.network.packet_level import queues
 from simnet.network.packet_level.parameters import (
     LOSSLESS_TIMEOUT,
+    ROW,
     Control,
     GoBackN,
     SelectiveRepeat,
@@ -22,7 +23,6 @@ from simnet.network.packet_level.state import GO_BACK_N, SELECTIVE, TRIM
 from simnet.params import Params
 
 _CODES = {GoBackN: GO_BACK_N, SelectiveRepeat: SELECTIVE, TrimNack: TRIM}
-_PARAMS = 32  # numbers per row of parameters
 _PER_CLASS = ("congestion_control", "load_balancing", "transport")
 
 Problems = list[tuple[tuple[str, ...], str]]
@@ -193,6 +193,6 @@ def _plain(value: Params) -> type[Params]:
 
 
 def _row(numbers: list[float]) -> np.ndarray:
-    row = np.zeros(_PARAMS)
+    row = np.zeros(ROW)
     row[: len(numbers)] = numbers
     return row

@@ -129,7 +129,32 @@ def patched_timely(gbps: float, n: int, t_low: float, latency: float) -> dict[st
     return {"mean queue by q*": mean_queue(started.model, link, 0.2, 0.25) / fixed_point}
 
 
+def unequal(control: str) -> dict[str, float]:
+    """Two flows at 10 Gb/s that begin with 9 and 1 Gb/s and a queue of 150 us: their shares from 50 to 100 ms.
+
+    The rate is set per segment of 16 kB, so that steps come in proportion to it; with one step per window TIMELY
+    evens rates out, too.
+    """
+    rate = 10 * GBPS
+    params = {"t_low": "50us", "t_high": "500us", "min_rtt": "20us", "segment": "16kB"}
+    started, _, up = long_flows(2, rate, US, control, params=params, packets=THOUSAND)
+    run_to(started.model, 150e-6)  # both at line rate fill the queue
+    started.model.tables.connections.rate[:2] = 0.9 * rate, 0.1 * rate
+    started.model.tables.connections.cc[:2] = 0.0
+    fast, slow = sent(started.model, up, 0.05, 0.1)
+    return {"fast by slow": fast / slow}
+
+
 def _timely() -> Iterator[Case]:
+    source = "Zhu et al. 2016: any split of the link is stationary, and one with the patch"
+    yield from of_run(
+        "timely, 2 flows at 9 and 1 Gb/s", partial(unequal, "timely"), source,
+        Figure("fast by slow", "x", 3.0, 0.0, "at least"),
+    )  # fmt: skip
+    yield from of_run(
+        "patched timely, 2 flows at 9 and 1 Gb/s", partial(unequal, "patched_timely"), source,
+        Figure("fast by slow", "x", 1.0, 0.1),
+    )  # fmt: skip
     for gbps, n, t_low, latency in ((10, 2, 50, 1.0), (10, 16, 50, 1.0), (100, 16, 15, 2.9)):
         yield from of_run(
             f"patched timely, {n} flows at {gbps} Gb/s", partial(patched_timely, gbps, n, t_low * US, latency * US),

@@ -7,10 +7,8 @@ from simnet.flow_graph import flow_graph
 from simnet.network import CONGESTION_CONTROLS, Scenario
 from simnet.network.packet_level.model import PacketModel
 from simnet.validation.network.incasts import ABOVE_BOUND
-from simnet.validation.network.measuring import ends, run_to
-from simnet.validation.network.steady import long_flows
-from simnet.validation.network.systems import GBPS, THOUSAND, US, B, fat_tree, incast, policies, star
-from tests.network.packet_level.measuring import delivered
+from simnet.validation.network.measuring import ends
+from simnet.validation.network.systems import B, fat_tree, incast, policies, star
 from tests.network.systems import finish_times
 
 
@@ -23,22 +21,6 @@ def test_no_incast_beats_the_link(kind):
     model = incast(fat_tree(4), range(1, 16), 2e5, policies(kind))[0].model
     wire = 2e5 + np.ceil(2e5 / 4096) * model.classes[0].header
     assert ends(model).max() > 15 * wire / B
-
-
-@pytest.mark.parametrize(("kind", "unfair"), [("timely", True), ("patched_timely", False)])
-def test_timely_keeps_unequal_rates_and_the_patch_evens_them(kind, unfair):
-    # steps per segment come in proportion to the rate; with one step per window TIMELY evens rates out, too
-    rate = 10 * GBPS
-    params = {"t_low": "50us", "t_high": "500us", "min_rtt": "20us", "segment": "16kB"}
-    model = long_flows(2, rate, US, kind, params=params, packets=THOUSAND)[0].model
-    run_to(model, 150e-6)  # both at line rate fill the queue to 150 us
-    model.tables.connections.rate[:2] = np.array([0.9, 0.1]) * rate
-    model.tables.connections.cc[:2] = 0.0
-    run_to(model, 0.05)
-    before = delivered(model)
-    run_to(model, 0.1)
-    fast, slow = delivered(model) - before
-    assert (fast / slow > 3) == unfair
 
 
 def test_ib_cca_loses_nothing_and_marks_at_the_root_of_congestion():

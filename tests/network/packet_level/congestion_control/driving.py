@@ -3,6 +3,7 @@
 import numpy as np
 
 from simnet.network.packet_level import congestion_control as controls
+from simnet.network.packet_level.parameters import NETWORK_RTT, ROW
 from simnet.network.packet_level.state import CONNECTION, FEEDBACK, INT, PACKET
 from simnet.network.records import table
 
@@ -16,7 +17,9 @@ class Driver:
     def __init__(self, kind: str, base_rtt: float = 12e-6, rate: float = 100 * GBPS, **params):
         control = controls.CONGESTION_CONTROLS[kind](**params)
         self.code = controls.code_of(control)
-        self.params = np.array(control.numbers(), float)
+        self.params = np.zeros(ROW)
+        self.params[: len(control.numbers())] = control.numbers()
+        self.params[NETWORK_RTT] = base_rtt
         self.k = table(1, CONNECTION)[0]
         self.k.line_rate, self.k.base_rtt = rate, base_rtt
         self.k.mtu, self.k.header = PACKET_SIZE, 0.0

@@ -2,6 +2,7 @@
 
 import pytest
 
+from simnet.network.packet_level.parameters import NETWORK_RTT
 from tests.network.packet_level.congestion_control.driving import GBPS, Driver
 
 OF_2015 = {"t_low": "50us", "t_high": "500us", "min_rtt": "20us"}
@@ -76,3 +77,20 @@ def test_thresholds_scale_with_the_base_rtt_by_default():
     timely.ack(0.0, rtt=150e-6)
     timely.ack(1e-6, rtt=150e-6)
     assert timely.gbps == pytest.approx(100 * (1 - 0.8 * 0.5))
+
+
+@pytest.mark.parametrize(("max_decrease", "gbps"), [(0.5, 50), (0.9, 10), (1.0, 1)])
+def test_one_decrease_takes_no_more_than_told(max_decrease, gbps):
+    timely = Driver("timely", max_decrease=max_decrease)
+    timely.ack(0.0, rtt=12e-6)
+    timely.ack(1e-6, rtt=70e-6)  # a gradient of more than four
+    assert timely.gbps == pytest.approx(gbps)
+
+
+def test_thresholds_are_those_of_the_network_not_of_a_short_path():
+    near = Driver("timely", base_rtt=4e-6)
+    near.params[NETWORK_RTT] = 12e-6
+    near.k.rate = 50 * GBPS
+    near.ack(0.0, rtt=9e-6)
+    near.ack(1e-6, rtt=14e-6)  # below 12 + 3 us, whatever the gradient
+    assert near.gbps == pytest.approx(50.1)
