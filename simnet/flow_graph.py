@@ -51,16 +51,16 @@ class FlowGraph:
         counts = np.diff(self.successor_start)
         return np.repeat(np.arange(self.flows, dtype=np.int32), counts), self.successors
 
-    def sent(self) -> np.ndarray:
-        """Bytes that every rank puts on the wire [bytes, float64[ranks]]."""
-        return self._carried(self.source)
+    def sent(self, size: np.ndarray | None = None) -> np.ndarray:
+        """Bytes that every rank puts on the wire [bytes, float64[ranks]]. size: of every flow, if not the whole."""
+        return self._carried(self.source, size)
 
-    def received(self) -> np.ndarray:
-        """Bytes that every rank gets from the wire [bytes, float64[ranks]]."""
-        return self._carried(self.destination)
+    def received(self, size: np.ndarray | None = None) -> np.ndarray:
+        """Bytes that every rank gets from the wire [bytes, float64[ranks]]. size: of every flow, if not the whole."""
+        return self._carried(self.destination, size)
 
-    def _carried(self, end: np.ndarray) -> np.ndarray:
-        carried = np.bincount(self.connection, self.size, self.connections)
+    def _carried(self, end: np.ndarray, size: np.ndarray | None) -> np.ndarray:
+        carried = np.bincount(self.connection, self.size if size is None else size, self.connections)
         carried[self.source == self.destination] = 0.0
         return np.bincount(end, carried, self.ranks)
 

@@ -73,9 +73,9 @@ class RunResult:
 
     tasks: one row a task that started. kind is 'compute' or that of the collective; operation is -1 for compute.
     start [s] of a communication task is when its rank arrived; end [s] is NaN where it did not finish.
-    flows: one row per member of a transfer or collective: bytes it sent and received, when it arrived, when the last
-    member did (start) and when this one was through (end; NaN if it was not) [s]. choice: what a communication library
-    chose for the operation and why, '' where none did.
+    flows: one row per member of a transfer or collective: bytes it sent and received (so far, if it was cut off), when
+    it arrived, when the last member did (start) and when this one was through (end; NaN if it was not) [s]. choice:
+    what a communication library chose for the operation and why, '' where none did.
     links: bytes carried, utilization (mean over the makespan, 0 to 1), peak (highest sample bin), busy [s]; then, 0 in
     a model without queues, packets sent, marked, dropped (dropped_bytes) and trimmed, pauses that reached it and how
     long they held it up (paused), the longest queue and the mean queue over the makespan; then the thresholds of

@@ -14,6 +14,7 @@ import simnet
 from simnet.engine import recorder
 from simnet.errors import InputError, PhysicsError
 from simnet.experiment import Experiment
+from simnet.network import NETWORK_MODELS
 from simnet.result import numbers, text
 from simnet.run import build, replayed, save
 from simnet.topology import native
@@ -222,6 +223,25 @@ def test_ctrl_c_leaves_what_was_known(monkeypatch):
     result = replayed(simulation)
     assert result.summary["status"] == "aborted"
     assert 0 < result.tasks.num_rows < 80
+
+
+@pytest.mark.parametrize("model", NETWORK_MODELS)
+def test_a_run_that_is_cut_off_has_the_bytes_that_were_delivered(model, monkeypatch):
+    # the second of two transfers of 1 MB at 1 GB/s is cut off in its middle, where one on other links ends
+    topology = {"kind": "single_switch", "nodes": 4, "link_rate": "1GB/s"}
+    jobs = [collective("send_recv", size, placement=gpus, iterations=times) for size, gpus, times in (
+        ("1MB", ["gpu0", "gpu1"], 2), ("1.5MB", ["gpu2", "gpu3"], 1),
+    )]  # fmt: skip
+    simulation = build(Experiment(topology=topology, jobs=jobs, network={"model": model}))
+
+    def interrupted(operation, member):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(simulation.replay.jobs[1], "member_done", interrupted)
+    summary = replayed(simulation).summary
+    sent, received = ([row[way] for row in summary["ranks"]] for way in ("sent", "received"))
+    assert sent == pytest.approx([1.5e6, 0, 1.5e6, 0], abs=3e4)
+    assert received == pytest.approx([0, 1.5e6, 0, 1.5e6], abs=3e4)
 
 
 def test_wrong_data_from_python_is_told_in_the_words_of_yaml():

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from simnet.engine.replay import JobReplay, Lowered, Replay
-from simnet.network.model import NetworkReport
+from simnet.network.model import Delivered, NetworkReport
 from simnet.result import FLOWS, LINKS, MESSAGES, PROBES, SAMPLES, TASKS, Coded, table
 from simnet.topology.topology import Topology
 from simnet.workload.task_graph import STREAMS
@@ -41,18 +41,22 @@ def tasks_table(jobs: list[JobReplay], device_names: list[list[str]]) -> pa.Tabl
     return table(TASKS, _joined(parts, names))
 
 
-def flows_table(jobs: list[JobReplay], device_names: list[list[str]]) -> pa.Table:
-    """One row per member that reached a transfer or collective, operation by operation."""
+def flows_table(replay: Replay, report: NetworkReport, device_names: list[list[str]]) -> pa.Table:
+    """One row per member that reached a transfer or collective, operation by operation.
+
+    What is not through has sent and received the bytes that the network had delivered by then.
+    """
+    under_way = _delivered(replay, report)
     words = _Words("label", "kind", "algorithm", "choice", "communicator", "device")
     parts, operations = [], 0
-    for number, job in enumerate(jobs):
+    for number, job in enumerate(replay.jobs):
         graph = job.plan.graph
         rows = np.flatnonzero((graph.operation >= 0) & ~np.isnan(np.array(job.begun, np.float64)))
         rows = rows[np.lexsort((graph.member[rows], graph.operation[rows]))]
         operation, member = graph.operation[rows], graph.member[rows]
         wanted = graph.operations
         ended = np.array(job.ended, np.float64)[rows]
-        sent, received = _carried(job, operation, member)
+        sent, received = _carried(job, under_way[number], operation, member)
         parts.append({
             "job": np.full(len(rows), number),
             "operation": operation + operations,
@@ -73,7 +77,7 @@ def flows_table(jobs: list[JobReplay], device_names: list[list[str]]) -> pa.Tabl
             "outcome": np.isnan(ended).astype(np.int32),
         })  # fmt: skip
         operations += len(wanted)
-    names = {"job": [job.plan.name for job in jobs], "outcome": ["done", "unfinished"]} | words.names
+    names = {"job": [job.plan.name for job in replay.jobs], "outcome": ["done", "unfinished"]} | words.names
     return table(FLOWS, _joined(parts, names))
 
 
@@ -220,14 +224,25 @@ def _chosen(job: JobReplay, number: int) -> str:
     return "" if choice is None else choice.why
 
 
-def _carried(job: JobReplay, operation: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _delivered(replay: Replay, report: NetworkReport) -> list[dict[int, Delivered]]:
+    """By job, what its operations under way have delivered."""
+    found = {id(job): {} for job in replay.jobs}
+    for number, delivered in report.under_way.items():
+        job, operation = replay.launched[number]
+        found[id(job)][operation] = delivered
+    return [found[id(job)] for job in replay.jobs]
+
+
+def _carried(
+    job: JobReplay, under_way: dict[int, Delivered], operation: np.ndarray, member: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Bytes sent and received by each row's member in its operation; 0 where the flows never started."""
     sent, received = np.zeros(len(operation)), np.zeros(len(operation))
     bounds = np.flatnonzero(np.diff(operation, prepend=-1, append=-1))
     for first, last in pairwise(bounds.tolist()):
         number = int(operation[first])
         if job.launched[number] == job.launched[number]:
-            lowered = job.plan.lower(job.plan.graph.operations[number])
-            sent[first:last] = lowered.sent[member[first:last]]
-            received[first:last] = lowered.received[member[first:last]]
+            carried = under_way.get(number) or job.plan.lower(job.plan.graph.operations[number])
+            sent[first:last] = carried.sent[member[first:last]]
+            received[first:last] = carried.received[member[first:last]]
     return sent, received

@@ -6,6 +6,7 @@ and the fast double of the other models in tests.
 
 import heapq
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from simnet.jit import njit
 from simnet.network import connections
 from simnet.network.bins import FIRST_WIDTH, LEAST, spread, widened
 from simnet.network.link_states import LinkStates
-from simnet.network.model import DONE, UNREACHABLE, Completion, NetworkReport, no_probes
+from simnet.network.model import DONE, UNREACHABLE, Completion, Delivered, NetworkReport, no_probes
 from simnet.network.scenario import Scenario
 
 
@@ -30,6 +31,7 @@ class AnalyticModel:
         self._links = LinkStates(scenario)
         self._recorded: list[dict[str, np.ndarray]] = []
         self._due: list[tuple[float, int, int, str, str]] = []
+        self._under_way: dict[int, _UnderWay] = {}
         self._started = 0
         self._events = 0
         self._now = 0.0
@@ -56,7 +58,11 @@ class AnalyticModel:
             a, b = (self._topology.devices[devices[end[c]]].name for end in (flows.source, flows.destination))
             self._due.append((now, number, int(flows.destination[c]), UNREACHABLE, f"no path from {a} to {b}"))
         heapq.heapify(self._due)
-        self._book(flows, routes, begin, end)
+        sent = end - routes.latency[flows.connection]
+        leaves = np.where(routes.reachable[flows.connection], sent, np.inf)
+        completions = flows.ranks + int(np.count_nonzero(~routes.reachable))
+        self._under_way[number] = _UnderWay(flows, begin, leaves, completions)
+        self._book(flows, routes, begin, sent)
         if self._scenario.record:
             source, destination = (devices[e[flows.connection]] for e in (flows.source, flows.destination))
             graph = np.full(flows.flows, number)
@@ -82,6 +88,7 @@ class AnalyticModel:
             while self._due and self._due[0][0] == self._now:
                 time, number, rank, outcome, detail = heapq.heappop(self._due)
                 done.append(Completion(number, rank, time, outcome, detail))
+                self._count_off(number)
         self.next_time = self._due[0][0] if self._due else math.inf
         return done
 
@@ -99,16 +106,38 @@ class AnalyticModel:
                 "the analytic model knows no contention: flows that share a link do not slow one another down",
                 *no_probes(self._scenario.probes),
             ],
+            under_way={number: graph.delivered(self._now) for number, graph in self._under_way.items()},
             flows={name: np.concatenate([r[name] for r in self._recorded]) for name in columns},
         )
 
-    def _book(self, flows: FlowGraph, routes, begin: np.ndarray, end: np.ndarray) -> None:
-        last = float(end.max(initial=0.0))
+    def _count_off(self, number: int) -> None:
+        self._under_way[number].completions -= 1
+        if not self._under_way[number].completions:
+            del self._under_way[number]
+
+    def _book(self, flows: FlowGraph, routes, begin: np.ndarray, sent: np.ndarray) -> None:
+        last = float(sent.max(initial=0.0))
         self._bin_width = widened(self._bins, self._bin_width, last)
         book(
-            flows.connection, flows.size, begin, end - routes.latency[flows.connection],
+            flows.connection, flows.size, begin, sent,
             routes.start, routes.links, routes.shares, self._bytes, self._busy, self._bins, self._bin_width,
         )  # fmt: skip
+
+
+@dataclass
+class _UnderWay:
+    """A graph that is not through: when each flow begins and has left [s; inf: never], completions to come."""
+
+    flows: FlowGraph
+    begin: np.ndarray
+    sent: np.ndarray
+    completions: int
+
+    def delivered(self, now: float) -> Delivered:
+        """What it has delivered at `now` [s]; the latency of what is on its way is left out."""
+        span = np.maximum(self.sent - self.begin, np.finfo(float).tiny)
+        part = self.flows.size * np.clip((now - self.begin) / span, 0.0, 1.0)
+        return Delivered(self.flows.sent(part), self.flows.received(part))
 
 
 @njit

@@ -37,6 +37,13 @@ class LinkChange:
     rate: float
 
 
+class Delivered(NamedTuple):
+    """Bytes of a graph that have arrived, by the rank that sent and the one that received them [float64[ranks]]."""
+
+    sent: np.ndarray
+    received: np.ndarray
+
+
 @dataclass
 class NetworkReport:
     """Counters and samples of all links, valid at any moment.
@@ -45,6 +52,7 @@ class NetworkReport:
     bins [bytes]: float64[links, n], carried in consecutive intervals of bin_width [s] from time 0.
     counts: events, solves and whatever else the model counts, for benchmarks and progress.
     notes: sentences about what the model could not show.
+    under_way: of every started graph that is not through, by its number, what it has delivered so far.
     flows: with recording on, arrays graph, flow, source, destination (device ids), size, start, end, per flow.
 
     Of a model with queues, else empty:
@@ -68,6 +76,7 @@ class NetworkReport:
     bins: np.ndarray
     counts: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    under_way: dict[int, Delivered] = field(default_factory=dict)
     flows: dict[str, np.ndarray] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     ports: dict[str, np.ndarray] = field(default_factory=dict)

@@ -3,7 +3,8 @@
 import numpy as np
 
 from simnet.flow_graph import FlowGraph
-from simnet.network.dependencies import COMPLETION, FLOW, GRAPH, TIMER, push_roots
+from simnet.network.dependencies import COMPLETION, FLOW, GRAPH, START, TIMER, push_roots
+from simnet.network.model import Delivered
 from simnet.network.pool import Pool
 from simnet.network.records import grown, table
 
@@ -101,6 +102,18 @@ class StartedGraphs:
         self._rank_pool.release(started.first_rank, started.graph.ranks)
         self._successor_pool.release(started.first_successor, len(started.graph.successors))
         return True
+
+    def under_way(self, arrived: np.ndarray) -> dict[int, Delivered]:
+        """What every graph under way has delivered. arrived [bytes]: of each row of `flows` that has begun."""
+        timers = self.timers[: int(self._world[0].timers)].code
+        begun = self.flows.waits == 0
+        begun[timers[timers & 1 == START] >> 1] = False
+        found = {}
+        for number, started in self.active.items():
+            rows = slice(started.first_flow, started.first_flow + started.graph.flows)
+            part = np.where(begun[rows], arrived[rows], 0.0)
+            found[number] = Delivered(started.graph.sent(part), started.graph.received(part))
+        return found
 
     def recorded(self) -> dict[str, np.ndarray]:
         """Columns graph, source, destination (devices), size [bytes], start, end of all flows of finished graphs."""

@@ -24,7 +24,7 @@ def gathered(simulation: Simulation, status: str, error: str) -> RunResult:
     report = simulation.network.report()
     names = [[topology.devices[d].name for d in devices] for devices in simulation.resolved.devices]
     tasks = recorder.tasks_table(replay.jobs, names)
-    flows = recorder.flows_table(replay.jobs, names)
+    flows = recorder.flows_table(replay, report, names)
     until = max(replay.clock.now, report.time)
     links = recorder.links_table(report, topology, until)
     wanted = simulation.experiment.output.messages

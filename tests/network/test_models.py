@@ -88,6 +88,32 @@ def test_ring_all_reduce_on_a_switch_is_2_n_minus_1_steps(model):
     assert times == pytest.approx([steps * (size / n / 1e9 + 2e-6)] * n, rel=1e-9)
 
 
+def test_a_report_on_the_way_tells_what_each_rank_has_sent_and_got(any_model):
+    # 0 sends 1 MB to 1, which then sends 1 MB to 2, which would send on; 3 tells when half of that has left, 4 waits
+    graph = flow_graph(5, [0, 1, 2, 0], [1, 2, 4, 0], [0, 1, 2, 3], 1e6, before=[0, 1], after=[1, 2])
+    network = any_model(Scenario(star(7), seed=1))
+    network.start(graph, np.arange(1, 6), communicator=0, now=0.0)
+    clock = network.start(flow_graph(2, [0], [1], [0], 1.5e6), np.array([6, 7]), communicator=1, now=0.0)
+    while clock in network.report().under_way:
+        assert network.advance(math.inf)
+    on_the_way = network.report().under_way[0]
+    assert on_the_way.sent == pytest.approx([1e6, 0.5e6, 0, 0, 0], abs=2e4)
+    assert on_the_way.received == pytest.approx([0, 1e6, 0.5e6, 0, 0], abs=2e4)
+    drain(network)
+    assert not network.report().under_way
+
+
+def test_what_begins_later_has_sent_nothing(any_model):
+    network = any_model(Scenario(star(4), seed=1))
+    first, last = (flow_graph(2, [0], [1], [0], size, delay=delay) for size, delay in ((1e3, 0.0), (1e6, 1.0)))
+    for now in (0.0, 5.0):  # the second time in the rows of the first
+        late = network.start(last, np.array([1, 2]), communicator=0, now=now)
+        network.start(first, np.array([3, 4]), communicator=1, now=now)
+        network.advance(math.inf)
+        assert not network.report().under_way[late].sent.any()
+        drain(network)
+
+
 def test_bytes_of_links_are_conserved(model):
     topology = leaf_spine(3, 2, 2)
     hosts = topology.gpus

@@ -87,8 +87,17 @@ class FlowModel:
             bins=self._bins[:real].copy(),
             counts={name: int(world[name]) for name in ("events", "solves", "full_solves", "scanned")},
             notes=no_probes(self._scenario.probes),
+            under_way=self._graphs.under_way(self._arrived()),
             flows=self._graphs.recorded(),
         )
+
+    def _arrived(self) -> np.ndarray:
+        """Bytes that each flow has sent, if it has begun; the latency of what is on its way is left out."""
+        arrived = self._graphs.flows.bytes.copy()
+        live = self._slots.rows[self._slots.rows.status != FREE]
+        left = live.remaining - live.rate * (self._world[0].now - live.updated)
+        arrived[live.flow] -= np.clip(left, 0.0, arrived[live.flow])
+        return arrived
 
     # -- connections --------------------------------------------------------------------------------------
 

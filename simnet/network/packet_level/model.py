@@ -97,6 +97,7 @@ class PacketModel:
             busy=np.array(ports.busy / SECOND),
             counts={name: int(world[name]) for name in ("events", "data_hops", "progress")},
             notes=self._sampling.notes([device.name for device in self._topology.devices]),
+            under_way=self._graphs.under_way(self._arrived()),
             flows=self._recorded(),
             settings=settings.describe(self.classes),
             ports=columns,
@@ -104,6 +105,13 @@ class PacketModel:
             unused=statistics.never_acted(self.queues, self.tables.ports, len(ports)),
             **self._sampling.columns(ports, columns["queue_area"], int(world.now)),
         )
+
+    def _arrived(self) -> np.ndarray:
+        """Bytes of the packets of each flow that have reached their receiver, if it has begun."""
+        flows, connections = self._graphs.flows, self.tables.connections
+        messages = self.tables.messages[: len(flows)]
+        mtu = connections.mtu[flows.connection] if len(connections) else 0
+        return np.where(messages.arrived == messages.packets, flows.bytes, messages.arrived * mtu)
 
     def _recorded(self) -> dict[str, np.ndarray]:
         flows = self._spread_graphs.gathered(self._graphs.recorded())
