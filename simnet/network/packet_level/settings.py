@@ -8,6 +8,7 @@ from simnet.errors import InputError
 from simnet.network.packet_level import congestion_control as controls
 from simnet.network.packet_level import load_balancing as balancers
 from simnet.network.packet_level import queues
+from simnet.network.packet_level.load_balancing import conga
 from simnet.network.packet_level.parameters import (
     LOSSLESS_TIMEOUT,
     ROW,
@@ -159,7 +160,23 @@ def queues_in_turn(classes: tuple[Settings, ...]) -> tuple[PortSettings, ...]:
 
 def problems(classes: tuple[Settings, ...]) -> Problems:
     """Where settings contradict each other: the keys of one of them in `Policies`, and what is wrong."""
-    return queues.problems(queues_in_turn(classes)) + [problem for some in classes for problem in some.problems()]
+    found = queues.problems(queues_in_turn(classes)) + [problem for some in classes for problem in some.problems()]
+    return found + _measured_twice(classes)
+
+
+def _measured_twice(classes: tuple[Settings, ...]) -> Problems:
+    """Parameters of CONGA's links in which a class differs from the first one that CONGA steers."""
+    first, *others = [c for c in classes if isinstance(c.balancer, conga.Conga)] or [None]
+    return [
+        (
+            ("classes", other.name, "load_balancing", key),
+            f"must be as in network.{f'classes.{first.name}.' if first.name else ''}load_balancing: links measure what "
+            "they carry once, for the traffic of all classes",
+        )
+        for other in others
+        for key in conga.OF_LINKS
+        if getattr(other.balancer, key) != getattr(first.balancer, key)
+    ]
 
 
 def check(classes: tuple[Settings, ...]) -> None:

@@ -252,6 +252,24 @@ def test_what_a_class_inherits_is_told_once():
     assert [".".join(keys) for keys, _ in policies.problems()] == ["congestion_control.kind"]
 
 
+def test_links_measure_for_conga_once_for_all_classes():
+    def problems(own, **classes):
+        named = {name: {"load_balancing": balancer} for name, balancer in classes.items()}
+        found = Policies(load_balancing=own, classes=named).problems()
+        return [(".".join(keys), sentence.split(":")[0]) for keys, sentence in found]
+
+    conga, ecmp = {"kind": "conga"}, {"kind": "ecmp"}
+    assert problems(conga, a=conga | {"interval": "60us", "bits": 4}, b=ecmp, c=conga) == [
+        ("classes.a.load_balancing.interval", "must be as in network.load_balancing"),
+        ("classes.a.load_balancing.bits", "must be as in network.load_balancing"),
+    ]
+    assert problems(ecmp, a=conga | {"decay": 0.1}, b=conga) == [
+        ("classes.b.load_balancing.decay", "must be as in network.classes.a.load_balancing")
+    ]
+    # what senders' leaves remember is of each class
+    assert problems(conga, a=conga | {"timeout": "9us", "ageing": "9us"}, b=ecmp) == []
+
+
 def test_nothing_under_way_is_lost_at_the_end():
     model = two_incasts(beside({"kind": "dcqcn"}, {"kind": "swift"}))
     assert not math.isinf(drain(model)[-1].time)

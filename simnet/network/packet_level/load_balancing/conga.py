@@ -25,6 +25,9 @@ class Conga(Params):
     ageing: Time = Field(TIME.parse("500us"), description="what a remote leaf has told counts for so long [CW]")
 
 
+OF_LINKS = ("interval", "decay", "bits")
+"""Parameters of what links measure, which they do once for the traffic of all classes."""
+
 TIMEOUT, INTERVAL, DECAY, BITS, AGEING = range(5)  # slots of params, in the order of the fields
 _MOST = 32767
 
