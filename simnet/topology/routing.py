@@ -7,25 +7,17 @@ Rules, in this order:
    a server without peer-to-peer it passes through host memory on the sender's socket.
 3. Between servers: each side's nearest NIC (through host memory without GPUDirect), and equal-cost shortest
    paths through the switches in between. GPUs share out the NICs nearest to them, channels take a GPU's in turn.
-
-GPUs, NICs and memory forward nothing on behalf of others.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
-import networkx as nx
 import numpy as np
 
 from simnet.topology import routing_kernels as kernels
+from simnet.topology.nic_choice import NicChoice
+from simnet.topology.server_paths import ServerPaths
 from simnet.topology.topology import FABRIC_KINDS, Topology
-
-# Preference inside a server, as NCCL ranks its path types: NVLink, one PCIe switch, several, the CPU, across
-# sockets. One step of a kind outweighs any number of the cheaper ones on real boards.
-_COST = {"nvlink": 1, "pcie": 100, "memory": 10_000}
-_COST_AT_CPU = 1_000
-_FORWARDING = ("nvswitch", "pcie_switch", "cpu")
-
 
 _RULES = {
     "independent": kernels.INDEPENDENT,
@@ -58,9 +50,7 @@ class Router:
     def __init__(self, topology: Topology, usable: np.ndarray | None = None):
         self.topology = topology
         self.usable = np.ones(len(topology.links), bool) if usable is None else usable
-        self._paths: dict[tuple, list[int] | None] = {}
-        self._nics: dict[int, list[int]] = {}
-        self._near: dict[int, list[int]] = {}
+        self._servers = ServerPaths(topology, self.usable)
 
     def path(self, a: int, b: int, channel: int = 0, key: int = 0) -> list[int] | None:
         """Link ids from device a to device b, or None; `channel` and `key` choose where several are as good."""
@@ -84,7 +74,7 @@ class Router:
         up, down = np.zeros(len(source), np.int64), np.zeros(len(source), np.int64)
         origin, target = np.array(source, np.int64), np.array(destination, np.int64)
         lost = np.zeros(len(source), bool)
-        if self._has_insides:
+        if self._servers.any:
             for c, (a, b, lane) in enumerate(zip(source.tolist(), destination.tolist(), channel.tolist())):
                 ends = self._ends(a, b, lane)
                 if ends is None:
@@ -112,9 +102,7 @@ class Router:
 
     def nics(self, device: int) -> list[int]:
         """A device's part of its nearest NICs, which its channels take in turn; itself where it sits on the fabric."""
-        if device not in self._nics:
-            self._nics[device] = self._nearest_nics(device)
-        return self._nics[device]
+        return self._nics.of(device)
 
     def attachments(self) -> np.ndarray:
         """Where devices other than switches hang: the one switch that leads to them, themselves where several do or
@@ -165,154 +153,19 @@ class Router:
             taken[switch] += 1
         return number, port, leaf
 
-    # -- inside a server ----------------------------------------------------------------------------------
-
     def _ends(self, a: int, b: int, channel: int):
         """(links before the fabric, where they enter it, where they leave it, links after it), or None."""
         if a == b:
             return (), a, a, ()
-        inside = self._inside_path(a, b)
+        inside = self._servers.between(a, b)
         if inside is not None:
             return tuple(inside), b, b, ()
-        first, last = self._to_nic(a, channel), self._from_nic(b, channel)
-        if first is None or last is None:
+        near_a, near_b = self.nics(a), self.nics(b)
+        if not near_a or not near_b:
             return None
-        return first[0], first[1], last[1], last[0]
-
-    def _inside_path(self, a: int, b: int) -> list[int] | None:
-        """Path from a to b that leaves no server, or None."""
-        key = ("inside", a, b)
-        if key not in self._paths:
-            nvlink = self._cheapest(a, b, nvlink_only=True)
-            self._paths[key] = nvlink if nvlink is not None else self._host_path(a, b)
-        return self._paths[key]
-
-    def _host_path(self, a: int, b: int) -> list[int] | None:
-        devices = self.topology.devices
-        server = devices[a].server
-        if not server or server != devices[b].server:
-            return None
-        staged = devices[a].kind == devices[b].kind == "gpu" and not self.topology.servers[server].p2p
-        return self._through_memory(a, b, by=a) if staged else self._cheapest(a, b)
-
-    def _through_memory(self, a: int, b: int, by: int) -> list[int] | None:
-        """Path from a to b by way of the host memory nearest to `by`."""
-        memory = self._nearest(by, "memory")
-        if memory is None:
-            return self._cheapest(a, b)
-        first, second = self._cheapest(a, memory), self._cheapest(memory, b)
-        return None if first is None or second is None else first + second
-
-    def _to_nic(self, device: int, channel: int):
-        nics = self.nics(device)
-        if not nics:
-            return None
-        nic = nics[channel % len(nics)]
-        links = self._nic_leg(device, nic, device)
-        return None if links is None else (tuple(links), nic)
-
-    def _from_nic(self, device: int, channel: int):
-        nics = self.nics(device)
-        if not nics:
-            return None
-        nic = nics[channel % len(nics)]
-        links = self._nic_leg(nic, device, device)
-        return None if links is None else (tuple(links), nic)
-
-    def _nic_leg(self, a: int, b: int, device: int) -> list[int] | None:
-        key = ("nic", a, b)
-        if key not in self._paths:
-            host = self.topology.devices[device]
-            staged = host.kind == "gpu" and host.server and not self.topology.servers[host.server].gpudirect and a != b
-            self._paths[key] = self._through_memory(a, b, by=device) if staged else self._cheapest(a, b)
-        return self._paths[key]
-
-    def _nearest_to(self, device: int) -> list[int]:
-        """The NICs of a device's server that are equally near to it, and nearer than any other."""
-        if device not in self._near:
-            costs = self._costs(device)
-            nics = [n for n in self._members(device) if self._on_fabric[n] and n in costs]
-            least = min((costs[n] for n in nics), default=0)
-            self._near[device] = [n for n in nics if costs[n] == least]
-        return self._near[device]
-
-    def _nearest_nics(self, device: int) -> list[int]:
-        if self._on_fabric[device]:
-            return [device]
-        nearest = self._nearest_to(device)
-        # GPUs that are equally near to the same NICs share them out
-        if not nearest or self.topology.devices[device].kind != "gpu":
-            return nearest
-        gpus = [g for g in self._members(device) if self.topology.devices[g].kind == "gpu"]
-        alike = [g for g in gpus if self._nearest_to(g) == nearest]
-        turn = alike.index(device)
-        return nearest[turn :: len(alike)] or [nearest[turn % len(nearest)]]
-
-    def _nearest(self, device: int, kind: str) -> int | None:
-        costs = self._costs(device)
-        found = [d for d in self._members(device) if self.topology.devices[d].kind == kind and d in costs]
-        return min(found, key=lambda d: (costs[d], d), default=None)
-
-    def _costs(self, device: int) -> dict[int, int]:
-        if device not in self._inside:  # no link inside a server leads to it or from it
-            return {device: 0}
-        return nx.single_source_dijkstra_path_length(self._inside, device, weight=self._weight(device))
-
-    def _cheapest(self, a: int, b: int, nvlink_only: bool = False) -> list[int] | None:
-        """Cheapest path inside servers, as link ids; among parallel links the first."""
-        if a == b:
-            return []
-        key = ("cheapest", a, b, nvlink_only)
-        if key not in self._paths:
-            try:
-                graph = self._nvlinks if nvlink_only else self._inside
-                hops = nx.dijkstra_path(graph, a, b, weight=self._weight(a))
-                self._paths[key] = [min(graph[u][v]) for u, v in zip(hops, hops[1:])]
-            except (nx.NetworkXNoPath, nx.NodeNotFound):
-                self._paths[key] = None
-        return self._paths[key]
-
-    def _weight(self, origin: int):
-        devices = self.topology.devices
-
-        def weight(u, v, parallel):
-            if u != origin and devices[u].kind not in _FORWARDING:
-                return None
-            kind = next(iter(parallel.values()))["kind"]
-            at_cpu = kind == "pcie" and "cpu" in (devices[u].kind, devices[v].kind)
-            return _COST[kind] + (_COST_AT_CPU if at_cpu else 0)
-
-        return weight
-
-    def _members(self, device: int) -> list[int]:
-        return self._by_server.get(self.topology.devices[device].server, [])
-
-    @cached_property
-    def _by_server(self) -> dict[str, list[int]]:
-        members: dict[str, list[int]] = {}
-        for i, device in enumerate(self.topology.devices):
-            if device.server:
-                members.setdefault(device.server, []).append(i)
-        return members
-
-    @cached_property
-    def _has_insides(self) -> bool:
-        return any(link.kind not in FABRIC_KINDS for link in self.topology.links)
-
-    @cached_property
-    def _inside(self) -> nx.MultiDiGraph:
-        return self._links_of(lambda kind: kind not in FABRIC_KINDS)
-
-    @cached_property
-    def _nvlinks(self) -> nx.MultiDiGraph:
-        return self._links_of(lambda kind: kind == "nvlink")
-
-    def _links_of(self, wanted) -> nx.MultiDiGraph:
-        graph = nx.MultiDiGraph()
-        for i, link in enumerate(self.topology.links):
-            if wanted(link.kind) and self.usable[i]:
-                graph.add_edge(link.source, link.destination, key=i, kind=link.kind)
-        return graph
+        out, into = near_a[channel % len(near_a)], near_b[channel % len(near_b)]
+        first, last = self._servers.with_nic(a, out, a), self._servers.with_nic(into, b, b)
+        return None if first is None or last is None else (tuple(first), out, into, tuple(last))
 
     # -- the fabric ---------------------------------------------------------------------------------------
 
@@ -322,13 +175,17 @@ class Router:
         return np.array([d.kind != "switch" for d in self.topology.devices])
 
     @cached_property
+    def _nics(self) -> NicChoice:
+        return NicChoice(self._servers, self._on_fabric)
+
+    @cached_property
     def _on_fabric(self) -> np.ndarray:
         """Devices other than switches with a usable fabric link."""
         touched = np.zeros(len(self.topology.devices), bool)
         for i, link in enumerate(self.topology.links):
             if link.kind in FABRIC_KINDS and self.usable[i]:
                 touched[link.source] = True
-        return touched & np.array([d.kind != "switch" for d in self.topology.devices])
+        return touched & self._fabric_end
 
     @cached_property
     def _fabric(self) -> tuple[np.ndarray, ...]:
@@ -344,8 +201,7 @@ class Router:
             np.cumsum(np.bincount(ends[fabric], minlength=len(devices)), out=start[1:])
             return start, order
 
-        forwards = np.array([d.kind == "switch" for d in devices])
-        return *grouped(source), *grouped(destination), source, destination, forwards
+        return *grouped(source), *grouped(destination), source, destination, ~self._fabric_end
 
 
 class _Legs:
