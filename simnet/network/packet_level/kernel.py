@@ -6,7 +6,7 @@ from simnet.jit import kernel
 from simnet.network.dependencies import START, count_off, count_successors, pop_timer, release
 from simnet.network.packet_level import congestion_control, pulls, receiver, sender
 from simnet.network.packet_level.answering import NEVER, begin, credit_back, send_answer, take_answer, time_out
-from simnet.network.packet_level.heap import pop, replace_first
+from simnet.network.packet_level.heap import pop, replace_first, room
 from simnet.network.packet_level.lanes import SPARE_PACKETS
 from simnet.network.packet_level.port import append, free_packet, return_credit, uniform
 from simnet.network.packet_level.serving import look_after, serve
@@ -197,7 +197,7 @@ def advance(
             return BUDGET
         if w.free_packets < SPARE_PACKETS:
             return MORE_PACKETS
-        if w.heap + spare_events > len(heap):
+        if w.heap + spare_events > room(heap):
             return MORE_EVENTS
         if time > w.sample_next:
             w.now = w.sample_next

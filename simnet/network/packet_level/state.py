@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from simnet.network.records import whole_lines
+
 SECOND = 1e12  # [ps]
 
 # One row: scalars that the kernels share.
@@ -47,7 +49,7 @@ WORLD = np.dtype(
 # Without lanes that row is its lane 0 as well. Else lane v = 1, 2, ... of it has row i + v x links: queues and their
 # thresholds, rings, pauses, credits and the buffer at the far end are the lane's own; all else is the port's, as are
 # its sums over the lanes.
-PORT = np.dtype(
+PORT = whole_lines(
     [
         # the queues and the wire, 64 bytes that every event touches
         ("busy_until", "i8"),  # [ps] end of the transmission under way
@@ -120,7 +122,6 @@ PORT = np.dtype(
         ("quantum", "i8"),  # [bytes] that a turn brings; 0: turns are packets, or it is strict
         ("deficit", "i8"),  # [bytes] left of this turn
     ],
-    align=True,
 )
 NONE, PFC, CREDITS = range(3)
 HAS_LANES = 0  # in the place of a ring: those of the lanes are to be looked at
@@ -223,7 +224,7 @@ MESSAGE = np.dtype(
 )
 
 CC_SLOTS = 48
-CONNECTION = np.dtype(
+CONNECTION = whole_lines(
     [
         # as `dependencies` wants them
         ("source", "i4"),
@@ -297,7 +298,6 @@ CONNECTION = np.dtype(
         ("last_mark", "i8"),  # [ps] of the last CNP
         ("receiver", "f8", (8,)),  # scratch of the congestion control at the receiver
     ],
-    align=True,
 )
 IDLE, IN_RING, WINDOW_FULL, PACED = range(4)
 GO_BACK_N, SELECTIVE, TRIM = range(3)

@@ -6,6 +6,7 @@ from simnet import hashing
 from simnet.errors import SimnetError
 from simnet.network.packet_level import settings
 from simnet.network.packet_level.fabric import device_table, port_table
+from simnet.network.packet_level.heap import empty_heap, grown_heap, room
 from simnet.network.packet_level.queues import lane_names
 from simnet.network.packet_level.settings import Settings
 from simnet.network.packet_level.state import CONNECTION, FEEDBACK, INT, MESSAGE, PACKET, PORT_EVENTS, SECOND, WORLD
@@ -42,7 +43,7 @@ class Tables:
         self.balancers = settings.balancer_rows(classes)
         self.settings = shared.row()
         self.feedback = table(1, FEEDBACK)
-        self.heap = np.zeros(1024, np.int64)
+        self.heap = empty_heap(1024)
         self.add_packets(1024)
         self._number_bits()
 
@@ -82,10 +83,8 @@ class Tables:
 
     def add_events(self, more: int) -> None:
         """Make room for `more` events."""
-        if int(self.world[0].heap) + more > len(self.heap):
-            heap = np.zeros(len(self.heap) + more + 1024, np.int64)
-            heap[: len(self.heap)] = self.heap
-            self.heap = heap
+        if int(self.world[0].heap) + more > room(self.heap):
+            self.heap = grown_heap(self.heap, room(self.heap) + more + 1024)
 
     def add_packets(self, more: int) -> None:
         """Put `more` free packets, and room for their INT records, behind the others."""
