@@ -66,6 +66,7 @@ def page() -> str:
             for name, model in (("ports", "Ports"), ("packets", "Packets"))
         ),
         *(_section(f"`{name}` of `ports`", models[model]) for name, model in (("ecn", "Ecn"), ("pfc", "Pfc"))),
+        _section("Each of `ports.priorities`", models["Priority"]),
         "## Congestion control",
         *_rows(CONGESTION_CONTROLS, models),
         "## Transports",

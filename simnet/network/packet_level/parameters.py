@@ -3,7 +3,7 @@
 from math import nan
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from simnet.params import Params, inside
 from simnet.units import RATE, SIZE, TIME, Rate, Size, Time
@@ -95,9 +95,15 @@ class Priority(Params):
     )
     ecn: Ecn | None = Field(None, description="marking, by the queue of this priority alone")
     pfc: Pfc | None = Field(None, description="pauses, of this priority alone")
-    lossless: bool | None = Field(None, description="false: this priority is not paused but loses packets")
+    lossless: bool | None = Field(None, description="true: pauses, false: losses")
     queue: Size | None = Field(None, description="limit of this queue instead of the shared buffer")
     trimming: bool | None = Field(None, description="cut the payload of what does not fit instead of dropping it")
+
+
+def _check_number(key: int | str) -> int:
+    if str(key) not in "01234567" or len(str(key)) != 1:
+        raise ValueError("priorities are numbered from 0 to 7")
+    return int(key)
 
 
 class Ports(Params):
@@ -119,12 +125,14 @@ class Ports(Params):
         description="queues with pauses or credits of their own per link; a packet starts in the first and takes the "
         "next after each link between groups (dragonfly) or, where there are none, switches",
     )
-    priorities: dict[Annotated[int, Field(ge=0, le=7)], Priority] = Field(
+    priorities: dict[Annotated[int, BeforeValidator(_check_number)], Priority] = Field(
         {},
         description="what a priority, by its number, has otherwise than the ports; a class of traffic names its "
         "`priority`, all other traffic has 0",
     )
-    lossless: bool | None = Field(None, description="false: no pauses even where the control brings them")
+    lossless: bool | None = Field(
+        None, description="false: no pauses even where the control brings them; true: pauses where it brings none"
+    )
     trimming: bool | None = Field(None, description="cut the payload of what does not fit instead of dropping it")
     int_stamps: bool = Field(True, description="switches can stamp INT records, for controls that ask for them")
     losses: tuple[Loss, ...] = Field((), description="links whose wires lose packets")

@@ -116,8 +116,7 @@ class PortSettings:
             limit = getattr(self.ports, of)
             if limit is not None and limit < self.full_packet:
                 sentence = f"holds {limit:g} B, less than a packet of {self.full_packet:g} B"
-                place = ("priorities", str(self.number)) if getattr(self.own, of, None) is not None else ()
-                found.append((("ports", *place, of), sentence))
+                found.append((self.place_of(of), sentence))
         if self.ports.virtual_lanes > 1 and not self.lossless:
             sentence = "are for links with pauses or credits; set ports.pfc or ports.credits"
             found.append((("ports", "virtual_lanes"), sentence))
@@ -136,6 +135,11 @@ class PortSettings:
                     f"'{controls.name_of(control)}' brings {needs}, '{controls.name_of(other)}' {words}, "
                     f"and classes of one priority share a queue; set {keys}, or another `priority` for one of them"
                 )
+
+    def place_of(self, key: str) -> tuple[str, ...]:
+        """Where in `Policies` a key of ports is set for this queue."""
+        own = getattr(self.own, key, None) is not None
+        return ("ports", "priorities", str(self.number), key) if own else ("ports", key)
 
     @property
     def _keys(self) -> str:

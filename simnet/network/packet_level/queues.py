@@ -51,8 +51,8 @@ def problems(queues: Sequence[PortSettings]) -> list[tuple[tuple[str, ...], str]
         found.append((("ports", "virtual_lanes"), sentence))
     if len({queue.flow_control == "credits" for queue in queues}) > 1:
         names = [f"priority {queue.number} {queue.flow_control}" for queue in sorted(queues, key=lambda q: q.number)]
-        sentence = f"a link has credits for all priorities or for none, here {', '.join(names)}; set ports.credits"
-        found.append((("ports", "credits"), sentence))
+        sentence = f"a link has credits for all priorities or for none, here {', '.join(names)}"
+        found.append((("ports", "credits"), f"{sentence}; set ports.credits or ports.pfc"))
     return list(dict.fromkeys(found))
 
 

@@ -105,7 +105,7 @@ class Settings:
         if self.control.needs_int and not ports.int_stamps:
             found.append((kind, f"'{name}' needs INT, which ports.int_stamps denies"))
         if self.control.needs_trimming and not self.ports.trimming:
-            found.append((kind, f"'{name}' needs trimming, which ports.trimming denies"))
+            found.append((kind, f"'{name}' needs trimming, which {'.'.join(self.ports.place_of('trimming'))} denies"))
         found += [(kind, sentence) for sentence in self.ports.contradictions(self.control)]
         if isinstance(self.transport, TrimNack) and not (self.ports.trimming or self.control.needs_trimming):
             found.append((("transport", "kind"), "'trim_nack' needs switches that trim: set ports.trimming"))
