@@ -138,7 +138,7 @@ def test_an_incast_pauses_a_victim_of_its_own_priority_only(priority, part, time
     victim = flow_graph(2, [0], [1], [0], 2e6, rate_cap=B * part, traffic_class=1)
     number = model.start(victim, np.array([topology.id_of("h2"), topology.id_of("h4")]), 2, 0.0)
     end = next(c.time for c in drain(model) if (c.graph, c.rank) == (number, 1))
-    assert end == pytest.approx(time * 2e6 * WIRE / B, rel=0.03)
+    assert end == pytest.approx(time * 2e6 * WIRE / B, rel=0.05)
     pauses = model.report().ports["pauses"]
     assert (pauses[link_to(topology, "h2", "leaf0")] > 0) == (priority == 0)
     assert pauses[link_to(topology, "h0", "leaf0")] > 0
