@@ -17,7 +17,7 @@ import numpy as np
 from simnet.topology import routing_kernels as kernels
 from simnet.topology.nic_choice import NicChoice
 from simnet.topology.server_paths import ServerPaths
-from simnet.topology.topology import FABRIC_KINDS, Topology
+from simnet.topology.topology import Topology
 
 _RULES = {
     "independent": kernels.INDEPENDENT,
@@ -107,12 +107,12 @@ class Router:
     def attachments(self) -> np.ndarray:
         """Where devices other than switches hang: the one switch that leads to them, themselves where several do or
         one does by several links, -1 where none does [int64 per device]."""
-        links, devices = self.topology.links, self.topology.devices
-        last = np.full(len(devices), -1, np.int64)
-        for i, link in enumerate(links):
-            if link.kind in FABRIC_KINDS and self.usable[i] and devices[link.destination].kind != "switch":
-                far = link.destination
-                last[far] = link.source if last[far] < 0 and devices[link.source].kind == "switch" else far
+        sources, destinations = (ends.tolist() for ends in self.topology.ends)
+        is_switch, last = self.topology.is_switch, np.full(len(self.topology.devices), -1, np.int64)
+        for i in np.flatnonzero(self.topology.in_fabric & self.usable).tolist():
+            near, far = sources[i], destinations[i]
+            if not is_switch[far]:
+                last[far] = near if last[far] < 0 and is_switch[near] else far
         return last
 
     def next_hops(self, targets) -> tuple[np.ndarray, np.ndarray]:
@@ -138,11 +138,10 @@ class Router:
     @cached_property
     def _numbers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of every device on the fabric, counted leaf by leaf: its number, that of its port at its leaf, its leaf's."""
-        links = self.topology.links
+        source, destination = self.topology.ends
         leaf_of: dict[int, int] = {}
-        for link in links:
-            if link.kind in FABRIC_KINDS and self._fabric_end[link.source]:
-                leaf_of.setdefault(link.source, link.destination)
+        for i in np.flatnonzero(self.topology.in_fabric & ~self.topology.is_switch[source]).tolist():
+            leaf_of.setdefault(int(source[i]), int(destination[i]))
         number, port, leaf = np.zeros((3, len(self.topology.devices)), np.int64)
         order = sorted(leaf_of, key=lambda device: (leaf_of[device], device))
         leaves = {switch: i for i, switch in enumerate(dict.fromkeys(leaf_of[device] for device in order))}
@@ -170,38 +169,26 @@ class Router:
     # -- the fabric ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _fabric_end(self) -> np.ndarray:
-        """Devices other than switches: the ends of fabric links that send and receive, working or not."""
-        return np.array([d.kind != "switch" for d in self.topology.devices])
-
-    @cached_property
     def _nics(self) -> NicChoice:
-        return NicChoice(self._servers, self._on_fabric)
-
-    @cached_property
-    def _on_fabric(self) -> np.ndarray:
-        """Devices other than switches with a usable fabric link."""
-        touched = np.zeros(len(self.topology.devices), bool)
-        for i, link in enumerate(self.topology.links):
-            if link.kind in FABRIC_KINDS and self.usable[i]:
-                touched[link.source] = True
-        return touched & self._fabric_end
+        """Devices other than switches with a usable fabric link stand on the fabric themselves."""
+        sources, _ = self.topology.ends
+        on_fabric = np.zeros(len(self.topology.devices), bool)
+        on_fabric[sources[self.topology.in_fabric & self.usable]] = True
+        return NicChoice(self._servers, on_fabric & ~self.topology.is_switch)
 
     @cached_property
     def _fabric(self) -> tuple[np.ndarray, ...]:
         """Fabric links leaving and entering every device (CSR), ends of all links, and which devices forward."""
-        links, devices = self.topology.links, self.topology.devices
-        source = np.array([k.source for k in links], np.int32)
-        destination = np.array([k.destination for k in links], np.int32)
-        fabric = np.array([i for i, k in enumerate(links) if k.kind in FABRIC_KINDS], np.int32)
+        fabric, devices = np.flatnonzero(self.topology.in_fabric).astype(np.int32), len(self.topology.devices)
 
         def grouped(ends):
             order = fabric[np.argsort(ends[fabric], kind="stable")]
-            start = np.zeros(len(devices) + 1, np.int64)
-            np.cumsum(np.bincount(ends[fabric], minlength=len(devices)), out=start[1:])
+            start = np.zeros(devices + 1, np.int64)
+            np.cumsum(np.bincount(ends[fabric], minlength=devices), out=start[1:])
             return start, order
 
-        return *grouped(source), *grouped(destination), source, destination, ~self._fabric_end
+        source, destination = self.topology.ends
+        return *grouped(source), *grouped(destination), source, destination, self.topology.is_switch
 
 
 class _Legs:

@@ -1,11 +1,12 @@
 """Paths inside a server: over NVLink, over PCIe, through host memory. GPUs, NICs and memory forward nothing."""
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import networkx as nx
 import numpy as np
 
-from simnet.topology.topology import FABRIC_KINDS, Topology
+from simnet.topology.topology import Topology
 
 # Preference inside a server, as NCCL ranks its path types: NVLink, one PCIe switch, several, the CPU, across
 # sockets. One step of a kind outweighs any number of the cheaper ones on real boards.
@@ -27,7 +28,7 @@ class ServerPaths:
     @cached_property
     def any(self) -> bool:
         """Whether there are such links at all, working or not."""
-        return any(link.kind not in FABRIC_KINDS for link in self.topology.links)
+        return not self.topology.in_fabric.all()
 
     def between(self, a: int, b: int) -> Path:
         """Path between two devices that needs no fabric: NVLink alone, else inside their server."""
@@ -110,15 +111,16 @@ class ServerPaths:
 
     @cached_property
     def _inside(self) -> nx.MultiDiGraph:
-        return self._links_of(lambda kind: kind not in FABRIC_KINDS)
+        return self._graph_of(np.flatnonzero(~self.topology.in_fabric & self._usable))
 
     @cached_property
     def _nvlinks(self) -> nx.MultiDiGraph:
-        return self._links_of(lambda kind: kind == "nvlink")
+        links = self.topology.links
+        return self._graph_of(i for i in np.flatnonzero(self._usable) if links[i].kind == "nvlink")
 
-    def _links_of(self, wanted) -> nx.MultiDiGraph:
+    def _graph_of(self, links: Iterable[int]) -> nx.MultiDiGraph:
         graph = nx.MultiDiGraph()
-        for i, link in enumerate(self.topology.links):
-            if wanted(link.kind) and self._usable[i]:
-                graph.add_edge(link.source, link.destination, key=i, kind=link.kind)
+        for i in links:
+            link = self.topology.links[i]
+            graph.add_edge(link.source, link.destination, key=int(i), kind=link.kind)
         return graph

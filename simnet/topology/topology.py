@@ -157,6 +157,22 @@ class Topology:
         """Latency of every link [s, float64[links]]."""
         return np.array([link.latency for link in self.links])
 
+    @cached_property
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Source and destination of every link [both int32[links]]."""
+        ends = np.array([(link.source, link.destination) for link in self.links], np.int32).reshape(-1, 2)
+        return ends[:, 0].copy(), ends[:, 1].copy()
+
+    @cached_property
+    def in_fabric(self) -> np.ndarray:
+        """Whether every link joins servers, rather than devices inside one [bool[links]]."""
+        return np.array([link.kind in FABRIC_KINDS for link in self.links], bool)
+
+    @cached_property
+    def is_switch(self) -> np.ndarray:
+        """Whether every device is a switch of the fabric [bool[devices]]."""
+        return np.array([device.kind == "switch" for device in self.devices], bool)
+
     def link_name(self, link: int) -> str:
         """'source -> destination', with '#2' and so on for further links of the same pair."""
         return self._link_names[link]

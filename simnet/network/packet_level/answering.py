@@ -4,11 +4,12 @@ import numpy as np
 
 from simnet.jit import kernel
 from simnet.network.packet_level import congestion_control, load_balancing, sender
+from simnet.network.packet_level.connection_state import GO_BACK_N, SELECTIVE
 from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.load_balancing.feedback import ANSWERED, EXPIRED, TRIMMED
 from simnet.network.packet_level.port import append, free_packet
 from simnet.network.packet_level.serving import serve
-from simnet.network.packet_level.state import ACK, CREDIT, CREDIT_BACK, GO_BACK_N, NACK, PORT_EVENTS, SELECTIVE
+from simnet.network.packet_level.state import ACK, CREDIT, CREDIT_BACK, NACK, PORT_EVENTS
 
 MOST_BARREN_TIMEOUTS = 30  # in a row, without anything acknowledged: nothing moves any more
 NEVER = np.int64(2**62)

@@ -13,7 +13,6 @@ from simnet.network.packet_level.state import SECOND
 from simnet.network.packet_level.tables import Tables
 from simnet.network.scenario import Scenario
 from simnet.topology.routing import Router
-from simnet.topology.topology import FABRIC_KINDS
 
 _MOST_PACKETS = 2**31 - 1
 
@@ -27,7 +26,6 @@ class Connections:
         """classes: settings of all classes of traffic."""
         self.cut_off = False
         self._topology = scenario.topology
-        self._in_fabric = np.array([link.kind in FABRIC_KINDS for link in scenario.topology.links], bool)
         self._classes, self._tables, self._paths, self._sampling = classes, tables, paths, sampling
         self._known: dict = {}
 
@@ -86,7 +84,7 @@ class Connections:
 
         The access link is the last one in the network, whose rate the receiver can grant to senders.
         """
-        rates, latencies = self._topology.rates, self._topology.latencies
+        rates, latencies, in_fabric = self._topology.rates, self._topology.latencies, self._topology.in_fabric
         rtt, slowest = np.zeros(len(rows)), np.full(len(rows), np.inf)
         in_network = np.zeros(len(rows), bool)
         for starts, sizes in ((there, rows.mtu + rows.header), (back, np.full(len(rows), chosen.ack))):
@@ -94,9 +92,9 @@ class Connections:
                 rtt[which] += latencies[links] + sizes[which] / rates[links]
                 slowest[which] = np.minimum(slowest[which], rates[links])
                 if starts is there:
-                    later = self._in_fabric[links] | ~in_network[which]
+                    later = in_fabric[links] | ~in_network[which]
                     rows.pull_port[which[later]] = links[later]
-                    in_network[which] |= self._in_fabric[links]
+                    in_network[which] |= in_fabric[links]
         new = (rows.base_rtt == 0.0) & (rtt > 0.0)  # what a detour adds is not unlearnt
         rows.line_rate[new], rows.base_rtt[new] = slowest[new], rtt[new]
         controls = self._tables.params

@@ -11,8 +11,6 @@ from simnet.network.packet_level.state import CREDITS, DEVICE, HAS_LANES, NONE, 
 from simnet.network.records import table
 from simnet.topology.topology import FABRIC_KINDS, Topology
 
-_FORWARDING = ("nvswitch", "pcie_switch", "cpu", "nic", "switch", "memory")
-
 
 def port_table(topology: Topology, queues: Sequence[PortSettings]) -> np.recarray:
     """One row per link, idle; with virtual lanes or several queues then lane 1 of all links, lane 2, and so on.
@@ -29,8 +27,7 @@ def port_table(topology: Topology, queues: Sequence[PortSettings]) -> np.recarra
     for name in ("data_head", "data_tail", "control_head", "control_tail", "wire_head", "wire_tail", "ring"):
         ports[name] = -1
     ports.credit_head = ports.credit_tail = ports.pull_head = -1
-    ports.node = [link.source for link in topology.links]
-    ports.far = [link.destination for link in topology.links]
+    ports.node, ports.far = topology.ends
     if base.ports.virtual_lanes > 1:
         ports.raises = _raises(topology)
     _set_queues(ports, topology, base)
@@ -100,7 +97,7 @@ def _set_losses(ports: np.recarray, topology: Topology, settings: PortSettings) 
 def device_table(topology: Topology, settings: PortSettings) -> tuple[np.recarray, np.ndarray]:
     """One row per device, and the egress ports of all devices, device by device."""
     devices = table(len(topology.devices), DEVICE)
-    source = np.array([link.source for link in topology.links], np.int64)
+    source, _ = topology.ends
     order = np.argsort(source, kind="stable").astype(np.int32)
     counts = np.bincount(source, minlength=len(topology.devices))
     devices.first_port = np.concatenate([[0], np.cumsum(counts)[:-1]])
@@ -112,6 +109,5 @@ def device_table(topology: Topology, settings: PortSettings) -> tuple[np.recarra
         if link.kind not in FABRIC_KINDS or settings.link_credits(link.rate, link.latency):
             devices[link.destination].pausing = 1  # who sends by credit always waits for timely news of free space
     for i, device in enumerate(topology.devices):
-        devices[i].forwards = device.kind in _FORWARDING
         devices[i].buffer = settings.buffer(fastest[i]) if device.kind == "switch" else 0
     return devices, order

@@ -4,9 +4,10 @@ import numpy as np
 
 from simnet.jit import kernel
 from simnet.network.packet_level import sender
+from simnet.network.packet_level.connection_state import IDLE, IN_RING
 from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.port import free_packet, leave_ingress
-from simnet.network.packet_level.state import DUE, IDLE, IN_RING, PORT_EVENTS
+from simnet.network.packet_level.state import DUE, PORT_EVENTS
 
 
 @kernel

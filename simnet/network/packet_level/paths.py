@@ -9,8 +9,8 @@ from simnet import hashing
 from simnet.errors import InputError
 from simnet.network.load_balancing import rule_of
 from simnet.network.packet_level import load_balancing as balancing
+from simnet.network.packet_level.connection_state import MEMORY, PATH
 from simnet.network.packet_level.load_balancing import conga, dragonfly, flowlet
-from simnet.network.packet_level.state import MEMORY, PATH
 from simnet.network.records import grown, table
 from simnet.params import Params
 from simnet.topology.routing import Router
@@ -41,8 +41,7 @@ class Paths:
         self.memory = table(1, MEMORY)
         self._seed, self._balancers = seed, tuple(balancers)
         self._links_used, self._rows_used = 1, 0
-        self._is_switch = np.array([d.kind == "switch" for d in topology.devices])
-        self._ends = np.array([(k.source, k.destination) for k in topology.links], np.int64).reshape(-1, 2)
+        self._is_switch, self._ends = topology.is_switch, np.stack(topology.ends, axis=1)
         self._goal_of = np.full(len(topology.devices), -1, np.int64)
         self._groups: dragonfly.Groups | None = None
         if self._any(conga.Conga) and max(topology.tiers, default=0) > 2:

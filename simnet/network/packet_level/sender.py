@@ -10,19 +10,10 @@ import numpy as np
 from simnet.jit import kernel
 from simnet.network.packet_level import congestion_control, load_balancing
 from simnet.network.packet_level.bitmaps import ACKNOWLEDGED, LOST, first_set, get_bit, set_bit
+from simnet.network.packet_level.connection_state import GO_BACK_N, IDLE, IN_RING, PACED, WINDOW_FULL
 from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.port import new_packet
-from simnet.network.packet_level.state import (
-    DATA,
-    DUE,
-    GO_BACK_N,
-    IDLE,
-    IN_RING,
-    PACED,
-    PORT_EVENTS,
-    TIMEOUT,
-    WINDOW_FULL,
-)
+from simnet.network.packet_level.state import DATA, DUE, PORT_EVENTS, TIMEOUT
 
 MOST_DOUBLINGS = 6  # of a timeout
 

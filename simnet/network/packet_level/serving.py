@@ -5,9 +5,10 @@ import numpy as np
 from simnet.jit import kernel
 from simnet.network.dependencies import release
 from simnet.network.packet_level import congestion_control, sender
+from simnet.network.packet_level.connection_state import IDLE, IN_RING, WINDOW_FULL
 from simnet.network.packet_level.lanes import SPARE_PACKETS, book, next_lane, next_priority
 from simnet.network.packet_level.port import send_waiting, transmit, wake_at
-from simnet.network.packet_level.state import CREDITS, IDLE, IN_RING, WINDOW_FULL
+from simnet.network.packet_level.state import CREDITS
 
 
 @kernel

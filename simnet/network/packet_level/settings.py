@@ -8,6 +8,7 @@ from simnet.errors import InputError
 from simnet.network.packet_level import congestion_control as controls
 from simnet.network.packet_level import load_balancing as balancers
 from simnet.network.packet_level import queues
+from simnet.network.packet_level.connection_state import GO_BACK_N, SELECTIVE, TRIM
 from simnet.network.packet_level.load_balancing import conga
 from simnet.network.packet_level.parameters import (
     LOSSLESS_TIMEOUT,
@@ -20,7 +21,6 @@ from simnet.network.packet_level.parameters import (
     numbers_of,
 )
 from simnet.network.packet_level.port_settings import PortSettings, int_records
-from simnet.network.packet_level.state import GO_BACK_N, SELECTIVE, TRIM
 from simnet.params import Params
 
 _CODES = {GoBackN: GO_BACK_N, SelectiveRepeat: SELECTIVE, TrimNack: TRIM}

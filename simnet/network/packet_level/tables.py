@@ -5,11 +5,12 @@ import numpy as np
 from simnet import hashing
 from simnet.errors import SimnetError
 from simnet.network.packet_level import settings
+from simnet.network.packet_level.connection_state import CONNECTION, FEEDBACK, MESSAGE
 from simnet.network.packet_level.fabric import device_table, port_table
 from simnet.network.packet_level.heap import empty_heap, grown_heap, room
 from simnet.network.packet_level.queues import lane_names
 from simnet.network.packet_level.settings import Settings
-from simnet.network.packet_level.state import CONNECTION, FEEDBACK, INT, MESSAGE, PACKET, PORT_EVENTS, SECOND, WORLD
+from simnet.network.packet_level.state import INT, PACKET, PORT_EVENTS, SECOND, WORLD
 from simnet.network.records import grown, table
 from simnet.network.scenario import Scenario
 

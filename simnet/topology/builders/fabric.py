@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
@@ -60,6 +60,16 @@ class NodePorts:
     def rate(self) -> float:
         """Rate [bytes/s] of the fastest port, which links between switches run at."""
         return max(self.rates)
+
+
+LeafPorts = Annotated[PositiveInt, Field(description="ports for hosts on every leaf")]
+Oversubscription = Annotated[
+    float,
+    Field(
+        gt=0,
+        description="rate of a leaf's host ports over that of its cables to the spines, which sets the rate of a cable",
+    ),
+]
 
 
 class Fabric(Params):

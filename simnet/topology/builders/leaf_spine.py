@@ -2,7 +2,7 @@
 
 from pydantic import Field, PositiveInt
 
-from simnet.topology.builders.fabric import Fabric, add_switches
+from simnet.topology.builders.fabric import Fabric, LeafPorts, Oversubscription, add_switches
 from simnet.topology.topology import Topology
 
 
@@ -11,13 +11,9 @@ class LeafSpine(Fabric):
 
     leaves: PositiveInt = Field(4, description="number of leaf switches")
     spines: PositiveInt = Field(4, description="number of spine switches")
-    ports_per_leaf: PositiveInt = Field(4, description="ports for hosts on every leaf")
+    ports_per_leaf: LeafPorts = 4
     parallel_links: PositiveInt = Field(1, description="cables between a leaf and a spine")
-    oversubscription: float = Field(
-        1.0,
-        gt=0,
-        description="rate of a leaf's host ports over that of its cables to the spines, which sets the rate of a cable",
-    )
+    oversubscription: Oversubscription = 1.0
 
     def fits(self, ports: int) -> int:
         """Whole nodes on every leaf."""

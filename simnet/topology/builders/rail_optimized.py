@@ -2,7 +2,7 @@
 
 from pydantic import Field, PositiveInt
 
-from simnet.topology.builders.fabric import Fabric, Node, add_switches
+from simnet.topology.builders.fabric import Fabric, LeafPorts, Node, Oversubscription, add_switches
 from simnet.topology.topology import Topology
 
 
@@ -14,13 +14,9 @@ class RailOptimized(Fabric):
     rails: PositiveInt | None = Field(
         None, description="leaves of a group; NIC i is on rail i modulo rails; default one for each NIC of a node"
     )
-    ports_per_leaf: PositiveInt = Field(4, description="ports for hosts on every leaf")
+    ports_per_leaf: LeafPorts = 4
     spines: PositiveInt = Field(4, description="number of spine switches")
-    oversubscription: float = Field(
-        1.0,
-        gt=0,
-        description="rate of a leaf's host ports over that of its cables to the spines, which sets the rate of a cable",
-    )
+    oversubscription: Oversubscription = 1.0
 
     def fits(self, ports: int) -> int:
         """As many in every group as have room on its fullest leaf."""

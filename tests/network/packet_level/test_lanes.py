@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from simnet.errors import InputError
 from simnet.flow_graph import flow_graph
 from simnet.network.model import STUCK, LinkChange
+from simnet.network.packet_level.connection_state import CONNECTION
 from simnet.network.packet_level.kernel import REACHED
 from simnet.network.packet_level.lanes import next_lane
 from simnet.network.packet_level.model import PacketModel
-from simnet.network.packet_level.state import CONNECTION, CREDITS, PACKET, PORT, WORLD
+from simnet.network.packet_level.state import CREDITS, PACKET, PORT, WORLD
 from simnet.network.policies import Policies
 from simnet.network.records import table
 from simnet.network.scenario import Scenario

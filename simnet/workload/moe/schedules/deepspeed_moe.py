@@ -8,6 +8,8 @@ gradients of the split, and all-reduces the gradients of the experts' inputs (Me
     ->  combine  N_ESP Y  ->  un-order, keep the rank's own X
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from simnet.workload.moe.calibration import Calibration
@@ -61,12 +63,12 @@ def dropped(tokens: Tokens) -> float:
     return tokens.dropped(tokens.gathered(), tokens.layer.model_parallel)
 
 
-def communication_time(layer: Layer, cost: Calibration) -> float:
-    """AG_ESP(N_ESP X) + 2 A2A_EP(N_ESP Y) + AR_ESP(N_ESP Y) [s], of one pass."""
-    shards = layer.expert_sharding
+def communication_time(layer: Layer, cost: Calibration, all_to_all: Callable | None = None) -> float:
+    """AG_ESP(N_ESP X) + 2 A2A_EP(N_ESP Y) + AR_ESP(N_ESP Y) [s], of one pass; all_to_all: other than that of `cost`."""
+    shards, exchange = layer.expert_sharding, all_to_all or cost.all_to_all_time
     return (
         cost.all_gather_time(shards, shards * layer.input_size)
-        + 2 * cost.all_to_all_time(shards, shards * layer.ordered_size)
+        + 2 * exchange(shards, shards * layer.ordered_size)
         + cost.all_reduce_time(shards, shards * layer.ordered_size)
     )
 

@@ -19,9 +19,4 @@ backward = partial(deepspeed_moe.backward, algorithm="hierarchical")
 
 def communication_time(layer: Layer, cost: Calibration) -> float:
     """AG_ESP(N_ESP X) + 2 A2A2L_EP(N_ESP Y) + AR_ESP(N_ESP Y) [s], of one pass."""
-    shards = layer.expert_sharding
-    return (
-        cost.all_gather_time(shards, shards * layer.input_size)
-        + 2 * cost.two_level_time(shards, shards * layer.ordered_size)
-        + cost.all_reduce_time(shards, shards * layer.ordered_size)
-    )
+    return deepspeed_moe.communication_time(layer, cost, cost.two_level_time)

@@ -3,8 +3,9 @@
 import numpy as np
 
 from simnet.network.packet_level import congestion_control as controls
+from simnet.network.packet_level.connection_state import CONNECTION, FEEDBACK
 from simnet.network.packet_level.parameters import NETWORK_RTT, ROW
-from simnet.network.packet_level.state import CONNECTION, FEEDBACK, INT, PACKET
+from simnet.network.packet_level.state import INT, PACKET
 from simnet.network.records import table
 
 GBPS = 1e9 / 8  # [bytes/s]

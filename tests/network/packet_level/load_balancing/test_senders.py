@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from simnet.network.packet_level import load_balancing
+from simnet.network.packet_level.connection_state import CONNECTION, PATH
 from simnet.network.packet_level.load_balancing import LOAD_BALANCERS
 from simnet.network.packet_level.load_balancing.feedback import ANSWERED, EXPIRED, TRIMMED
 from simnet.network.packet_level.parameters import numbers_of
-from simnet.network.packet_level.state import CONNECTION, PATH, WORLD
+from simnet.network.packet_level.state import WORLD
 from simnet.network.records import table
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from simnet.network.packet_level.connection_state import CONNECTION, MEMORY
 from simnet.network.packet_level.load_balancing import adaptive, conga, drill, flowlet
 from simnet.network.packet_level.load_balancing.queues import backlog
-from simnet.network.packet_level.state import CONNECTION, MEMORY, PACKET, PORT, WORLD
+from simnet.network.packet_level.state import PACKET, PORT, WORLD
 from simnet.network.records import table
 
 PORTS = 4
