@@ -1,12 +1,14 @@
 """numba's `njit` for every kernel, with a disk cache that notices edits.
 
-numba's own cache does not notice a change in a function that a kernel calls in another file, so the cache
-folder is named by a digest of all kernel sources. Import `njit` from here, never from numba.
+numba's own cache does not notice a change in a function that a kernel calls in another file, or in a constant that it
+takes from there, so the cache folder is named by a digest of all kernel sources. Import `njit` from here, never from
+numba.
 """
 
 import functools
 import hashlib
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -14,7 +16,9 @@ _PACKAGE = Path(__file__).parent
 
 
 def _kernel_sources() -> list[Path]:
-    return [p for p in sorted(_PACKAGE.rglob("*.py")) if b"simnet.jit import" in p.read_bytes()]
+    """Modules of kernels, and of the records and codes that they work with."""
+    kernels_and_constants = re.compile(rb"simnet\.jit import|np\.dtype\(|^[A-Z_, ]+ = range\(", re.MULTILINE)
+    return [path for path in sorted(_PACKAGE.rglob("*.py")) if kernels_and_constants.search(path.read_bytes())]
 
 
 def _cache_folder() -> Path:

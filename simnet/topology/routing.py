@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from simnet.topology import routing_kernels as kernels
+from simnet.topology.next_hops import next_hops
 from simnet.topology.nic_choice import NicChoice
 from simnet.topology.server_paths import ServerPaths
 from simnet.topology.topology import Topology
@@ -122,7 +123,7 @@ class Router:
         sets[i + 2 : i + 2 + sets[i]]; 0: none. The place behind the number is free for the caller. A switch has one
         set of places for all targets that it reaches by the same links.
         """
-        return kernels.next_hops(np.asarray(targets, np.int64), *self._fabric, self.usable)
+        return next_hops(np.asarray(targets, np.int64), *self._fabric, self.usable)
 
     def _static(self, rule: str, origin, target) -> tuple[np.ndarray, np.ndarray]:
         """What the rules without a hash choose by: (digits, rest), see `routing_kernels.chosen_path`."""
