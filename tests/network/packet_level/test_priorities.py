@@ -17,9 +17,10 @@ from simnet.flow_graph import flow_graph
 from simnet.network.model import STUCK, LinkChange
 from simnet.network.packet_level import settings
 from simnet.network.packet_level.congestion_control import CONGESTION_CONTROLS
+from simnet.network.packet_level.connection_state import CONNECTION
 from simnet.network.packet_level.lanes import book, next_priority
 from simnet.network.packet_level.model import PacketModel
-from simnet.network.packet_level.state import CONNECTION, HAS_LANES, PACKET, PORT, WORLD
+from simnet.network.packet_level.state import HAS_LANES, PACKET, PORT, WORLD
 from simnet.network.policies import Policies
 from simnet.network.records import table
 from simnet.network.scenario import Scenario
