@@ -1,6 +1,6 @@
 """The door between engine and network: three calls, and what passes through them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -106,6 +106,13 @@ class NetworkModel(Protocol):
 
     def report(self) -> NetworkReport:
         """Counters and samples up to now."""
+        ...
+
+    def latest(self, graphs: Iterable[FlowGraph]) -> float:
+        """The time [s; inf: no limit] beyond which it cannot count once these graphs are started, each the first time.
+
+        Whoever builds a model asks before anything starts, so that what lies beyond is told where it stands.
+        """
         ...
 
 

@@ -10,7 +10,8 @@ from simnet.experiment import Experiment, Resolved, resolve
 from simnet.network import Scenario, network_model
 from simnet.network.model import NetworkModel, Progress
 from simnet.params import FileParams, Params
-from simnet.reader import Source
+from simnet.reader import Location, Source
+from simnet.run import times
 from simnet.run.lowering import Lowering
 from simnet.run.planning import plan
 from simnet.topology.topology import Topology
@@ -44,7 +45,8 @@ def build(experiment: Experiment, source: Source | None = None, progress: Progre
         record=experiment.output.messages,
         progress=progress,
     )
-    network = network_model(experiment.network.model)(scenario)
+    with _at(source, ("topology",)):
+        network = network_model(experiment.network.model)(scenario)
     lowering = Lowering(scenario.router)
     plans, problems = [], []
     for number, (job, devices) in enumerate(zip(experiment.jobs, resolved.devices)):
@@ -59,17 +61,26 @@ def build(experiment: Experiment, source: Source | None = None, progress: Progre
             problems.append(sentence if named else source.say(("jobs", number, "workload", *place), sentence))
     if problems:
         raise InputError("\n".join(problems))
+    if late := times.problems(experiment, network, lowering.lowered):
+        raise source.error(late)
     return Simulation(experiment, source, topology, resolved, network, Replay(network, plans, progress))
 
 
 def _topology(experiment: Experiment, source: Source) -> Topology:
-    try:
+    if isinstance(experiment.topology, FileParams):  # which names its own lines
         with _moderate():
             return experiment.topology.build()
+    with _at(source, ("topology",)), _moderate():
+        return experiment.topology.build()
+
+
+@contextmanager
+def _at(source: Source, location: Location) -> Iterator[None]:
+    """What is wrong inside is said at that location."""
+    try:
+        yield
     except InputError as error:
-        if isinstance(experiment.topology, FileParams):  # which names its own lines
-            raise
-        raise InputError(source.say(("topology",), str(error))) from None
+        raise InputError(source.say(location, str(error))) from None
 
 
 def _in_workload(workload: Params, sentence: str) -> tuple[tuple[str, ...], str]:

@@ -25,6 +25,7 @@ class Lowering:
         self._router = router
         self._groups: dict[tuple[int, ...], Group] = {}
         self._communicators: dict[tuple[str, str], int] = {}
+        self.lowered: list[tuple[str, Lowered]] = []  # of all jobs, with their names
 
     def for_job(self, job: Job, devices: list[int], policies: Policies) -> Lower:
         """The lower function of one job; rank r is devices[r]."""
@@ -44,6 +45,7 @@ class Lowering:
                 self._check_joined(operation, np.array(members), flows)
                 choice = group.library.choose(operation) if by_library(operation) and group.members > 1 else None
                 known[alike] = Lowered(flows, np.array(members), number, choice)
+                self.lowered.append((job.name, known[alike]))
             return known[alike]
 
         return lowered

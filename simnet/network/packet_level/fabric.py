@@ -7,9 +7,22 @@ import numpy as np
 from simnet.errors import InputError
 from simnet.network.packet_level.port_settings import PortSettings
 from simnet.network.packet_level.queues import quantum_of
-from simnet.network.packet_level.state import CREDITS, DEVICE, HAS_LANES, NONE, PFC, PORT, SECOND
+from simnet.network.packet_level.state import (
+    CREDITS,
+    DEVICE,
+    HAS_LANES,
+    NONE,
+    PFC,
+    PORT,
+    SECOND,
+    number_bits,
+    time_bits,
+)
 from simnet.network.records import table
 from simnet.topology.topology import FABRIC_KINDS, Topology
+from simnet.units import TIME
+
+PATIENCE = 256  # of the time that can be counted, one part may be a single wait: timeouts are several, and double
 
 
 def port_table(topology: Topology, queues: Sequence[PortSettings]) -> np.recarray:
@@ -21,6 +34,7 @@ def port_table(topology: Topology, queues: Sequence[PortSettings]) -> np.recarra
     base = next(queue for queue in queues if queue.number == 0)
     lanes = queues if len(queues) > 1 else (base,) * base.ports.virtual_lanes
     rows = table(links * (1 + len(lanes) if len(lanes) > 1 else 1), PORT)
+    _check_times(topology, base.full_packet, len(rows))
     ports = rows[:links]
     ports.ps_per_byte = SECOND / topology.rates
     ports.delay = np.rint(topology.latencies * SECOND)
@@ -40,6 +54,17 @@ def port_table(topology: Topology, queues: Sequence[PortSettings]) -> np.recarra
             of_lane.quantum = quantum_of(queue, queues)
         ports.ring = HAS_LANES
     return rows
+
+
+def _check_times(topology: Topology, packet: float, ports: int) -> None:
+    """Raise InputError where a packet [bytes] is so long on a link that its timeouts could not be counted."""
+    longest = (1 << time_bits(number_bits(ports, 0))) / SECOND / PATIENCE
+    crossing = topology.latencies + packet / topology.rates
+    for link in np.flatnonzero(crossing > longest)[:1].tolist():
+        raise InputError(
+            f"{topology.link_name(link)}: a packet takes {TIME.format(crossing[link])}; the packet-level model counts "
+            f"picoseconds, which allows {TIME.format(longest)} here"
+        )
 
 
 def _set_queues(ports: np.recarray, topology: Topology, settings: PortSettings) -> None:

@@ -1,6 +1,7 @@
 """The packet-level network model: builds tables from a scenario, runs the kernel, hands over completions."""
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from simnet.network.link_states import LinkStates
 from simnet.network.model import Completion, NetworkReport
 from simnet.network.packet_level import failures, kernel, settings, stalls, statistics
 from simnet.network.packet_level.connections import Connections
+from simnet.network.packet_level.load_balancing import queue_pairs_of
 from simnet.network.packet_level.load_balancing.queue_pairs import SpreadGraphs
 from simnet.network.packet_level.paths import Paths
 from simnet.network.packet_level.sampling import Sampling
@@ -105,6 +107,11 @@ class PacketModel:
             unused=statistics.never_acted(self.queues, self.tables.ports, len(ports)),
             **self._sampling.columns(ports, columns["queue_area"], int(world.now)),
         )
+
+    def latest(self, graphs: Iterable[FlowGraph]) -> float:
+        """See `model.NetworkModel.latest`."""
+        of_class = [queue_pairs_of(chosen.balancer) for chosen in self.classes]
+        return self.tables.latest(sum(graph.connections * of_class[graph.traffic_class] for graph in graphs))
 
     def _arrived(self) -> np.ndarray:
         """Bytes of the packets of each flow that have reached their receiver, if it has begun."""

@@ -141,7 +141,9 @@ class Ports(Params):
 class Transport(Params):
     """Base of a way to recover lost packets."""
 
-    timeout: Time | None = Field(None, description="retransmission timeout; default 4 ms where lossless, else 3 RTT")
+    timeout: Time | None = Field(
+        None, description="retransmission timeout; default 3 RTT + 100 us, where lossless at least 4 ms"
+    )
 
 
 class GoBackN(Transport):

@@ -188,3 +188,13 @@ PROBE = np.dtype(
 ARRIVE, WAKE, PAUSE, RESUME, CREDIT_BACK, PULL = range(6)
 PORT_EVENTS = 6
 DUE, TIMEOUT = range(2)
+
+
+def number_bits(ports: int, connections: int) -> int:
+    """Bits of an event's number in its key, with so many rows of PORT and CONNECTION."""
+    return int(PORT_EVENTS * ports + 2 * connections + 2).bit_length()
+
+
+def time_bits(numbers: int) -> int:
+    """Bits that are left for its time [ps]: keys stay below 2^62."""
+    return 62 - numbers

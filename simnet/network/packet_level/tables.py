@@ -10,7 +10,7 @@ from simnet.network.packet_level.fabric import device_table, port_table
 from simnet.network.packet_level.heap import empty_heap, grown_heap, room
 from simnet.network.packet_level.queues import lane_names
 from simnet.network.packet_level.settings import Settings
-from simnet.network.packet_level.state import INT, PACKET, PORT_EVENTS, SECOND, WORLD
+from simnet.network.packet_level.state import INT, PACKET, SECOND, WORLD, number_bits, time_bits
 from simnet.network.records import grown, table
 from simnet.network.scenario import Scenario
 
@@ -58,11 +58,15 @@ class Tables:
     def ticks(self, seconds: float) -> int:
         """A time in whole picoseconds. Raises SimnetError where keys of the heap have no room for it."""
         ticks = round(seconds * SECOND)
-        room = 62 - int(self.world[0].bits)
+        room = time_bits(int(self.world[0].bits))
         if ticks >> room:
             limit = (1 << room) / SECOND
             raise SimnetError(f"the packet-level model counts picoseconds and cannot go beyond {limit:.3g} s here")
         return ticks
+
+    def latest(self, connections: int) -> float:
+        """Where picoseconds end with so many connections [s]; the table of them grows ahead of its need."""
+        return (1 << time_bits(number_bits(len(self.ports), 2 * connections))) / SECOND
 
     # -- room -----------------------------------------------------------------------------------------------
 
@@ -105,7 +109,7 @@ class Tables:
     def _number_bits(self) -> None:
         """Bits that an event's number takes in its key; keys in the heap are written anew when they change."""
         world = self.world[0]
-        bits = int(PORT_EVENTS * len(self.ports) + 2 * len(self.connections) + 2).bit_length()
+        bits = number_bits(len(self.ports), len(self.connections))
         used = int(world.heap)
         if used and bits != world.bits:
             keys = self.heap[:used]

@@ -10,6 +10,7 @@ from simnet.validation.network.incasts import ABOVE_BOUND
 from simnet.validation.network.measuring import ends
 from simnet.validation.network.systems import B, fat_tree, incast, policies, star
 from tests.network.systems import finish_times
+from tests.network.systems import star as far_star
 
 
 def test_every_control_is_in_the_incasts_of_the_validation():
@@ -53,4 +54,14 @@ def test_eqds_messages_after_one_another_on_a_connection():
     graph = flow_graph(2, [0], [1], [0, 0], 2e6, [0], [1])
     alone = 489 * 4160 / B
     assert finish_times(model, graph, topology.gpus).max() == pytest.approx(2 * alone, rel=0.05)
+    assert model.report().transport["timeouts"] == 0
+
+
+# swift aims at a delay below that of such a way, and so at less than a packet in a round trip
+@pytest.mark.parametrize("kind", [kind for kind in CONGESTION_CONTROLS if kind != "swift"])
+def test_no_timeout_fires_for_the_length_of_the_way(kind):
+    # a round trip of 40 ms; what is lost or late makes timeouts fire, and here nothing is
+    topology = far_star(2, latency=1e-2)
+    model = PacketModel(Scenario(topology, 1, policies(kind)))
+    finish_times(model, flow_graph(2, [0], [1], [0], 1e6), topology.gpus)
     assert model.report().transport["timeouts"] == 0
