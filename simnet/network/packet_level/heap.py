@@ -14,6 +14,8 @@ from simnet.jit import kernel
 
 CHILDREN = 4
 _LAST = np.int64(2**63 - 1)
+# of places, which are unsigned: no negative ones are to be counted from the end
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 def empty_heap(entries: int) -> np.ndarray:
@@ -38,7 +40,7 @@ def room(heap):
 def _rise(key, position, heap):
     """Let `key` rise from a free position to its place."""
     while position > 0:
-        parent = (position - 1) >> 2
+        parent = (position - _ONE) >> _TWO
         if heap[parent] <= key:
             break
         heap[position] = heap[parent]
@@ -49,7 +51,7 @@ def _rise(key, position, heap):
 @kernel
 def push(time, number, heap, world):
     """Queue event `number` at `time` [ps]; the array must have room."""
-    position = world[0].heap
+    position = np.uint64(world[0].heap)
     world[0].heap += 1
     _rise((time << world[0].bits) | number, position, heap)
 
@@ -57,15 +59,14 @@ def push(time, number, heap, world):
 @kernel
 def _fill_first(key, size, heap):
     """Put `key` in the place of the earliest of `size` entries."""
-    position = 0
-    child = 1
+    position = np.uint64(0)
+    child = _ONE
     while child < size:
-        a, b, c, d = heap[child], heap[child + 1], heap[child + 2], heap[child + 3]
+        a, b, c, d = heap[child], heap[child + _ONE], heap[child + _TWO], heap[child + _THREE]
         left, right = min(a, b), min(c, d)
-        least = child + 2 + (d < c) if right < left else child + (b < a)
         heap[position] = min(left, right)
-        position = least
-        child = 4 * position + 1
+        position = child + _TWO + np.uint64(d < c) if right < left else child + np.uint64(b < a)
+        child = (position << _TWO) + _ONE
     _rise(key, position, heap)
 
 
@@ -74,7 +75,7 @@ def pop(heap, world):
     """Take the earliest event out; returns its key."""
     first = heap[0]
     world[0].heap -= 1
-    size = world[0].heap
+    size = np.uint64(world[0].heap)
     key = heap[size]
     heap[size] = _LAST
     if size > 0:
@@ -85,4 +86,4 @@ def pop(heap, world):
 @kernel(inline=True)
 def replace_first(time, number, heap, world):
     """Put event `number` at `time` [ps] in the place of the earliest event."""
-    _fill_first((time << world[0].bits) | number, world[0].heap, heap)
+    _fill_first((time << world[0].bits) | number, np.uint64(world[0].heap), heap)
