@@ -77,9 +77,37 @@ def test_show_draws_a_picture(command, experiment, tmp_path):
     taken = command("show", tmp_path / "result", "--figure", "timeline", drawn)
     assert taken.code == 2
     assert "nothing is overwritten" in taken.err
+    for name in ("drawn.jpg", "drawn", "nowhere/drawn.png"):
+        refused = command("show", tmp_path / "result", "--figure", "timeline", tmp_path / name)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert refused.err.startswith(f"--figure timeline {tmp_path / name}: ")
     unknown = command("show", tmp_path / "result", "--figure", "queue", tmp_path / "q.png")
     assert unknown.code == 2
     assert "did you mean 'queues'?" in unknown.err
+
+
+def test_a_file_is_no_result(command, experiment):
+    assert "it is no directory" in command("show", experiment()).err
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("no/where", "no/where: there is no such file"),
+        ("where.yaml", "where.yaml: there is no such file"),
+        (ROOT / "topologies", "topologies: is no file"),
+        ("fat_treee", "did you mean 'fat_tree'?"),
+    ],
+)
+def test_what_is_no_topology(command, name, sentence):
+    ran = command("topology", "show", name)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert sentence in ran.err
+
+
+def test_a_route_has_two_ends(command):
+    ran = command("topology", "show", "dgx_a100", "--route", "gpu1", "gpu1")
+    assert (ran.code, ran.err) == (2, "--route gpu1 gpu1: name two devices\n")
 
 
 def test_set_changes_a_value(command, experiment, tmp_path):

@@ -275,6 +275,8 @@ def test_compare_names_what_is_wrong_before_anything_runs(command, incast, tmp_p
     assert ran.err.startswith("--vary network.congestion_control.kind=dctpc: network.congestion_control.kind: unknown")
     assert "did you mean 'dctcp'?" in ran.err
     assert command("compare", incast, "--vary", "network.congestion_control.kind").code == 2
+    ran = command("compare", incast, "--vary", "seed=1,2", "--set", "seed=3", "--jobs", "1")
+    assert (ran.code, ran.err) == (2, "--set seed=3: is varied already\n")
     assert command("compare", incast).code == 2
     assert list(tmp_path.iterdir()) == []
 

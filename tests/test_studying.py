@@ -47,10 +47,11 @@ def test_slips_of_calibrate(command, tmp_path, monkeypatch):
     (tmp_path / "bus.yaml").write_text(BUS)
     for arguments, sentence in (
         (("bus.yaml", "--groups", "1,x"), "--groups 1,x: write sizes as 1,2,4"),
-        (("bus.yaml", "--groups", "1,3"), "3 does not divide"),
-        (("bus.yaml", "--ranks", "99"), "99"),
+        (("bus.yaml", "--groups", "1,3"), "--groups 1,3: 3 does not divide"),
+        (("bus.yaml", "--ranks", "99"), "--ranks 99: 99 ranks, but"),
         (("bus.yaml", "--out", "bus.yaml"), "bus.yaml exists"),
-        (("no.yaml",), "'no.yaml' is neither a file nor one of"),
+        (("no.yaml",), "no.yaml: there is no such file"),
+        (("bus",), "'bus' is neither a file nor one of"),
     ):
         ran = command("calibrate", *arguments)
         assert ran.code == 2, arguments

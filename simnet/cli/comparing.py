@@ -26,6 +26,9 @@ def compare_and_show(
 ) -> bool:
     """Compare variants of an experiment; True if every run completed. Raises SimnetError, KeyboardInterrupt."""
     varied = parse_vary(vary)
+    for override in overrides:
+        if override.partition("=")[0].strip() in varied:
+            raise InputError(f"--set {override}: is varied already")
     directory = _ours(out) if out else next_directory("results", f"compare-{path.stem}")
     if not (quiet or compiled_before()):
         print(f"compiling kernels (first run on this machine, about {COMPILE_TIME} s) ...", file=sys.stderr)

@@ -1,6 +1,7 @@
 """What the terminal shows of a result: the summary as a few tables that fit 80 columns and survive a pipe."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -8,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from simnet.errors import InputError
 from simnet.units import RATE, SIZE, TIME
 
 _UNWRAPPED = 10_000  # columns of a pipe or file: one row stays one line for grep
@@ -36,6 +38,14 @@ def show_result(out: Console, summary: dict[str, Any], experiment: dict[str, Any
         heading(out, "Notes")
         for note in summary["notes"]:
             bullet(out, note)
+
+
+def check_picture(option: str, to: Path) -> None:
+    """InputError where a picture cannot go; option: that names it."""
+    if to.suffix.lower() != ".png":
+        raise InputError(f"{option} {to}: pictures are PNG files, whose names end in .png")
+    if not to.parent.is_dir():
+        raise InputError(f"{option} {to}: there is no directory '{to.parent}'")
 
 
 def heading(out: Console, text: str) -> None:

@@ -67,6 +67,8 @@ def calibrate_and_show(topology: str, ranks: int | None, groups: str, out: Path 
     sizes = _group_sizes(groups)
     try:
         calibration, fits = calibrate(description_of(topology), ranks, model_parallel=sizes, expert_sharding=sizes)
+    except InputError as error:
+        raise InputError(_with_options(str(error), groups, ranks)) from None
     except ValidationError as error:
         raise InputError("; ".join(problem["msg"] for problem in error.errors())) from None
     grid = table("collective<", "alpha", "rate of a message's bytes", "largest error")
@@ -83,6 +85,14 @@ def calibrate_and_show(topology: str, ranks: int | None, groups: str, out: Path 
         except OSError as error:
             raise SimnetError(f"could not write {out}: {error.strerror or error}") from None
         bullet(console(), f"{out}: name it in a workload as calibration: {{file: {out}}}")
+
+
+def _with_options(text: str, groups: str, ranks: int | None) -> str:
+    """What is wrong with the experiment that a calibration is, told of the options that it comes from."""
+    for key, option in {"ranks": f"--ranks {ranks}", "workload.model_parallel": f"--groups {groups}",
+                        "workload.expert_sharding": f"--groups {groups}"}.items():  # fmt: skip
+        text = text.replace(f"jobs.0.{key}: ", f"{option}: ")
+    return text
 
 
 def _with_numbers(tree: Any) -> Any:

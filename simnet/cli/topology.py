@@ -39,6 +39,8 @@ def description_of(text: str, overrides: Iterable[str] = ()) -> Params:
         return _described({}, BUILDERS[text], overrides)
     path = Path(text)
     if not path.is_file():
+        if path.exists() or path.suffix or path.parent != Path():  # nobody means a builder by this
+            raise InputError(f"{text}: {'is no file' if path.exists() else 'there is no such file'}")
         raise InputError(f"'{text}' is neither a file nor one of {', '.join(BUILDERS)}{nearest(text, BUILDERS)}")
     if path.suffix in (".yaml", ".yml") and reader.read(path, _Peek).jobs is not None:
         from simnet.experiment import load
@@ -99,12 +101,6 @@ def import_topology(out: Console, text: str, overrides: list[str], to: Path, ove
     _write(to, written)
     out.print(f"{to}: {len(topology.gpus)} GPUs, {len(topology.devices)} devices, {len(topology.links)} links, written")
     _assumptions(out, topology)
-
-
-def check_picture(to: Path) -> None:
-    """InputError where a picture cannot go."""
-    if to.suffix.lower() != ".png":
-        raise InputError(f"--picture {to}: pictures are PNG files")
 
 
 def draw_topology(out: Console, topology: Topology, to: Path) -> None:
@@ -177,6 +173,8 @@ def _nvlinks(words: Iterable[str]) -> bool:
 def show_route(out: Console, topology: Topology, source: str, destination: str) -> None:
     """Print the links from one device to another, hop by hop. Raises InputError, UnreachableError."""
     a, b = _device(topology, source), _device(topology, destination)
+    if a == b:
+        raise InputError(f"--route {source} {destination}: name two devices")
     router = Router(topology)
     path = router.path(a, b)
     if path is None:

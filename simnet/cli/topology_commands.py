@@ -28,11 +28,11 @@ def topology_show(
     picture: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw it, too.")] = None,
 ) -> None:
     """Print devices, links and distances of a cluster, or the route between two devices hop by hop."""
-    from simnet.cli.output import console
-    from simnet.cli.topology import check_picture, draw_topology, show_route, show_topology, topology_of
+    from simnet.cli.output import check_picture, console
+    from simnet.cli.topology import draw_topology, show_route, show_topology, topology_of
 
     if picture:
-        check_picture(picture)
+        check_picture("--picture", picture)
     built = topology_of(topology, set_ or [])
     if route:
         show_route(console(), built, *route)

@@ -96,7 +96,8 @@ def read(directory: Path | str) -> RunResult:
     """Read back what `write` wrote. Raises InputError if that is no result, or a damaged one."""
     directory = Path(directory)
     if not directory.is_dir():
-        raise InputError(f"{directory} is no result: there is no such directory")
+        what = "it is no directory, as `simnet run` leaves" if directory.exists() else "there is no such directory"
+        raise InputError(f"{directory} is no result: {what}")
     if not (directory / "summary.json").is_file():
         raise InputError(f"{directory} is no result: it has no summary.json")
     readers = dict.fromkeys(SCHEMAS, _read_table)
