@@ -68,7 +68,7 @@ def show_topology(out: Console, topology: Topology) -> None:
     heading(out, "Devices")
     grid = table("kind<", "count", "names<")
     for kind, count in devices_by_kind(topology).items():
-        names = [topology.devices[i].name for i in topology.find(kind)]
+        names = topology.names(topology.find(kind))
         grid.add_row(kind, str(count), ", ".join(names) if count <= _FEW else f"{names[0]} to {names[-1]}")
     show_table(out, grid)
     heading(out, "Links (a cable counts twice, once per direction)")
@@ -185,7 +185,7 @@ def show_route(out: Console, topology: Topology, source: str, destination: str) 
     grid = table("hop", "from<", "to<", "kind<", "rate", "latency")
     for hop, number in enumerate(path, 1):
         link = topology.links[number]
-        names = (topology.devices[i].name for i in (link.source, link.destination))
+        names = topology.names((link.source, link.destination))
         grid.add_row(str(hop), *names, link.kind, RATE.format(link.rate), TIME.format(link.latency))
     show_table(out, grid)
     if path:

@@ -83,17 +83,17 @@ def flows_table(replay: Replay, report: NetworkReport, device_names: list[list[s
 
 def links_table(report: NetworkReport, topology: Topology, until: float) -> pa.Table:
     """What every link carried until `until` [s]."""
-    links, devices = topology.links, topology.devices
+    sources, destinations = topology.ends
     peak = (report.bins / report.bin_width).max(axis=1, initial=0.0) / topology.rates
     return table(LINKS, {
-        "link": [topology.link_name(i) for i in range(len(links))],
-        "source": [devices[k.source].name for k in links],
-        "destination": [devices[k.destination].name for k in links],
-        "kind": [k.kind for k in links],
+        "link": [topology.link_name(i) for i in range(len(topology.links))],
+        "source": topology.names(sources),
+        "destination": topology.names(destinations),
+        "kind": [k.kind for k in topology.links],
         "rate": topology.rates,
         "latency": topology.latencies,
         "bytes": report.bytes,
-        "utilization": report.bytes / (topology.rates * until) if until > 0 else np.zeros(len(links)),
+        "utilization": report.bytes / (topology.rates * until) if until > 0 else np.zeros(len(peak)),
         "peak": peak,
         "busy": report.busy,
         **_ports(report, until),

@@ -107,7 +107,7 @@ class _Finder:
         links = [i for i, k in enumerate(self.topology.links) if sorted((k.source, k.destination)) == sorted(ends)]
         if not links:
             neighbours = [self.topology.links[i].destination for i in self.topology.leaving(ends[:1])]
-            around = ", ".join(self.topology.devices[i].name for i in dict.fromkeys(neighbours[:_LISTED]))
+            around = ", ".join(self.topology.names(dict.fromkeys(neighbours[:_LISTED])))
             joined = f"'{names[0]}' is joined to {around}" if around else f"'{names[0]}' has no links"
             self.problem(location, f"no link between '{names[0]}' and '{names[1]}'; {joined}")
         return links

@@ -16,7 +16,7 @@ from simnet.jit import njit
 from simnet.network import connections
 from simnet.network.bins import FIRST_WIDTH, LEAST, spread, widened
 from simnet.network.link_states import LinkStates
-from simnet.network.model import DONE, UNREACHABLE, Completion, Delivered, NetworkReport, no_probes
+from simnet.network.model import Completion, Delivered, NetworkReport, no_probes, unreachable
 from simnet.network.scenario import Scenario
 
 
@@ -31,7 +31,7 @@ class AnalyticModel:
         self._scenario, self._topology = scenario, scenario.topology
         self._links = LinkStates(scenario)
         self._recorded: list[dict[str, np.ndarray]] = []
-        self._due: list[tuple[float, int, int, str, str]] = []
+        self._due: list[tuple[float, Completion]] = []
         self._under_way: dict[int, _UnderWay] = {}
         self._started = 0
         self._events = 0
@@ -54,10 +54,10 @@ class AnalyticModel:
             routes.latency, rate, flows.successor_start, flows.successors, flows.waits,
         )  # fmt: skip
         for rank, time in enumerate(ranks.tolist()):
-            self._due.append((time, number, rank, DONE, ""))
+            self._due.append((time, Completion(number, rank, time)))
         for c in np.flatnonzero(~routes.reachable).tolist():
-            a, b = (self._topology.devices[devices[end[c]]].name for end in (flows.source, flows.destination))
-            self._due.append((now, number, int(flows.destination[c]), UNREACHABLE, f"no path from {a} to {b}"))
+            ends = self._topology.names(devices[end[c]] for end in (flows.source, flows.destination))
+            self._due.append((now, unreachable(number, int(flows.destination[c]), now, ends)))
         heapq.heapify(self._due)
         sent = end - routes.latency[flows.connection]
         leaves = np.where(routes.reachable[flows.connection], sent, np.inf)
@@ -66,17 +66,10 @@ class AnalyticModel:
         self._book(flows, routes, begin, sent)
         if self._scenario.record:
             source, destination = (devices[e[flows.connection]] for e in (flows.source, flows.destination))
-            graph = np.full(flows.flows, number)
-            self._recorded.append(
-                {
-                    "graph": graph,
-                    "source": source,
-                    "destination": destination,
-                    "size": flows.size,
-                    "start": begin,
-                    "end": end,
-                }
-            )
+            self._recorded.append({
+                "graph": np.full(flows.flows, number), "source": source, "destination": destination,
+                "size": flows.size, "start": begin, "end": end,
+            })  # fmt: skip
         self._events += flows.flows
         self.next_time = self._due[0][0] if self._due else math.inf
         return number
@@ -87,9 +80,8 @@ class AnalyticModel:
         if self._due and self._due[0][0] <= until:
             self._now = self._due[0][0]
             while self._due and self._due[0][0] == self._now:
-                time, number, rank, outcome, detail = heapq.heappop(self._due)
-                done.append(Completion(number, rank, time, outcome, detail))
-                self._count_off(number)
+                done.append(heapq.heappop(self._due)[1])
+                self._count_off(done[-1].graph)
         self.next_time = self._due[0][0] if self._due else math.inf
         return done
 

@@ -28,6 +28,11 @@ class Completion(NamedTuple):
     detail: str = ""
 
 
+def unreachable(graph: int, rank: int, time: float, ends: Sequence[str]) -> Completion:
+    """A rank is cut off from what it waits for at `time` [s]; ends: names of the two devices that no path joins."""
+    return Completion(graph, rank, time, UNREACHABLE, f"no path from {ends[0]} to {ends[1]}")
+
+
 @dataclass(frozen=True)
 class LinkChange:
     """From `time` [s] on, link `link` (id) has rate `rate` [bytes/s]; 0: it has failed."""

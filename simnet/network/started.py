@@ -4,9 +4,10 @@ import numpy as np
 
 from simnet.flow_graph import FlowGraph
 from simnet.network.dependencies import COMPLETION, FLOW, GRAPH, START, TIMER, push_roots
-from simnet.network.model import Delivered
+from simnet.network.model import Completion, Delivered
 from simnet.network.pool import Pool
 from simnet.network.records import grown, table
+from simnet.topology.topology import Topology
 
 
 class Started:
@@ -77,16 +78,23 @@ class StartedGraphs:
         most = max(int(np.diff(a.graph.successor_start).max(initial=0)) for a in self.active.values())
         self.reserve_timers(most + 2)
 
-    def idle_ranks(self, number: int) -> list[int]:
-        """Ranks that neither send nor receive anything."""
-        started = self.active[number]
-        return np.flatnonzero(_flows_per_rank(started.graph) == 0).tolist()
+    def idle(self, number: int, now: float) -> list[Completion]:
+        """Completions of the ranks that neither send nor receive anything in a graph that starts at `now` [s]."""
+        ranks = np.flatnonzero(_flows_per_rank(self.active[number].graph) == 0)
+        return [Completion(number, rank, now) for rank in ranks.tolist()]
 
-    def take_completions(self) -> list[tuple[int, int]]:
-        """(graph, rank) of what the kernel has completed since the last call."""
+    def take_completions(self, now: float) -> list[Completion]:
+        """What the kernel has completed since the last call, at `now` [s]."""
         rows = self.completions[: int(self._world[0].completions)]
         self._world[0].completions = 0
-        return list(zip(rows.graph.tolist(), rows.rank.tolist()))
+        return [Completion(graph, rank, now) for graph, rank in zip(rows.graph.tolist(), rows.rank.tolist())]
+
+    def ends(self, flow: int, connection: np.record, topology: Topology) -> tuple[int, int, list[str]]:
+        """Of a row of `flows` under way on a connection: its graph, the rank that receives, names of both devices."""
+        number = int(self.flows[flow].graph)
+        devices = self.active[number].devices
+        names = topology.names(devices[end] for end in (connection.source, connection.destination))
+        return number, int(connection.destination), names
 
     def rank_done(self, number: int) -> bool:
         """Count off a rank whose completion is handed over; True if its graph has finished, and its rows are free."""

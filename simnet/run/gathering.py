@@ -22,7 +22,7 @@ def gathered(simulation: Simulation, status: str, error: str) -> RunResult:
     """The result of a replay that ended with `status`, and why if it did not complete. Raises PhysicsError."""
     replay, topology = simulation.replay, simulation.topology
     report = simulation.network.report()
-    names = [[topology.devices[d].name for d in devices] for devices in simulation.resolved.devices]
+    names = [topology.names(devices) for devices in simulation.resolved.devices]
     tasks = recorder.tasks_table(replay.jobs, names)
     flows = recorder.flows_table(replay, report, names)
     until = max(replay.clock.now, report.time)

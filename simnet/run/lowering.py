@@ -54,5 +54,5 @@ class Lowering:
         ends = members[flows.source], members[flows.destination]
         apart = np.flatnonzero(np.not_equal(*self._topology.islands[list(ends)]))
         if len(apart):
-            a, b = (self._topology.devices[end[apart[0]]].name for end in ends)
+            a, b = self._topology.names(end[apart[0]] for end in ends)
             raise InputError(f"{operation.label or operation.kind}: no link or device joins {a} and {b}")

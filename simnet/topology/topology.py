@@ -128,6 +128,10 @@ class Topology:
         """Device id of a name; KeyError if there is none."""
         return self._ids[name]
 
+    def names(self, devices: Iterable[int]) -> list[str]:
+        """Names of some devices, by their ids."""
+        return [self.devices[device].name for device in devices]
+
     def find(self, kind: str) -> list[int]:
         """Ids of all devices of one kind, in order."""
         return [i for i, d in enumerate(self.devices) if d.kind == kind]

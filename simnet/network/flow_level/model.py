@@ -14,7 +14,7 @@ from simnet.network.flow_level.live import link_up, set_finish, unlink
 from simnet.network.flow_level.slots import Slots
 from simnet.network.flow_level.state import CONNECTION, FREE, LINK, PARKED, ROUTE, TOUCHED, WORLD
 from simnet.network.link_states import LinkStates
-from simnet.network.model import UNREACHABLE, Completion, NetworkReport, no_probes
+from simnet.network.model import Completion, NetworkReport, no_probes, unreachable
 from simnet.network.records import grown, table
 from simnet.network.scenario import Scenario
 from simnet.network.started import StartedGraphs
@@ -53,7 +53,7 @@ class FlowModel:
         devices = np.asarray(devices, np.int64)
         number = self._graphs.add(flows, devices, self._connect(flows, devices, communicator))
         self._graphs.queue_roots(number, now, self._connections)
-        self._immediate += [Completion(number, rank, now) for rank in self._graphs.idle_ranks(number)]
+        self._immediate += self._graphs.idle(number, now)
         self.next_time = min(self.next_time, now)
         return number
 
@@ -65,8 +65,7 @@ class FlowModel:
         while True:
             change = self._states.next_change
             if self._run_kernel(min(until, change)) == kernel.COMPLETED:
-                now = float(self._world[0].now)
-                return self._hand_over([Completion(g, r, now) for g, r in self._graphs.take_completions()])
+                return self._hand_over(self._graphs.take_completions(float(self._world[0].now)))
             lost = self._unreachable()
             if lost:
                 return self._hand_over(lost)
@@ -219,15 +218,11 @@ class FlowModel:
         """Ranks whose flows have no path and never will: no announced change is left to bring one."""
         if not self._world[0].parked or self._states.next_change < math.inf:
             return []
-        lost = []
-        for slot in np.flatnonzero(self._slots.rows.status == PARKED):
-            flow = self._graphs.flows[self._slots.rows[slot].flow]
-            connection = self._connections[flow.connection]
-            devices = self._graphs.active[int(flow.graph)].devices
-            a, b = (self._topology.devices[devices[e]].name for e in (connection.source, connection.destination))
-            detail = f"no path from {a} to {b}"
-            now = float(self._world[0].now)
-            lost.append(Completion(int(flow.graph), int(connection.destination), now, UNREACHABLE, detail))
+        lost, now = [], float(self._world[0].now)
+        for flow in self._slots.rows.flow[self._slots.rows.status == PARKED].tolist():
+            connection = self._connections[self._graphs.flows[flow].connection]
+            number, rank, ends = self._graphs.ends(flow, connection, self._topology)
+            lost.append(unreachable(number, rank, now, ends))
         return lost
 
 

@@ -107,7 +107,7 @@ class Connections:
         total = rows.total + np.bincount(graph.connection, packets, graph.connections)
         if total.max(initial=0.0) >= _MOST_PACKETS:
             c = int(np.argmax(total))
-            a, b = (self._topology.devices[devices[end]].name for end in (rows.source[c], rows.destination[c]))
+            a, b = self._topology.names(devices[end] for end in (rows.source[c], rows.destination[c]))
             raise SimnetError(
                 f"the packet-level model numbers up to {_MOST_PACKETS:.3g} packets of a connection; from {a} to {b} "
                 f"there would be {total[c]:.3g}: send less, or choose network.model: flow"

@@ -58,7 +58,7 @@ class PacketModel:
         self._spread_graphs.note(number, flows)
         self.tables.fit_messages(len(self._graphs.flows))
         self._graphs.queue_roots(number, self.tables.ticks(now), self.tables.connections)
-        self._immediate += [Completion(number, rank, now) for rank in self._graphs.idle_ranks(number)]
+        self._immediate += self._graphs.idle(number, now)
         self.next_time = min(self.next_time, now)
         return number
 
@@ -73,14 +73,13 @@ class PacketModel:
         while True:
             change = self._links.next_change
             if self._connections.cut_off and change == math.inf:  # no announced change is left to bring a path
-                lost = stalls.unreachable(self.tables, self._graphs, self._topology)
+                lost = stalls.cut_off(self.tables, self._graphs, self._topology)
                 if lost:
                     return self._hand_over([lost])
             step = min(until, change)
             outcome = self.run_kernel(self.tables.ticks(step) if step < math.inf else _NO_SECONDS)
-            now = self.tables.now
             if outcome == kernel.COMPLETED:
-                return self._hand_over([Completion(g, r, now) for g, r in self._graphs.take_completions()])
+                return self._hand_over(self._graphs.take_completions(self.tables.now))
             stuck = stalls.stuck(outcome, step, self.tables, self._graphs, self._topology)
             if stuck:
                 return self._hand_over([stuck])

@@ -4,21 +4,22 @@ import math
 
 import numpy as np
 
-from simnet.network.model import STUCK, UNREACHABLE, Completion
+from simnet.network.model import STUCK, Completion, unreachable
 from simnet.network.packet_level import kernel
 from simnet.network.packet_level.tables import Tables
 from simnet.network.started import StartedGraphs
 from simnet.topology.topology import Topology
 
 
-def unreachable(tables: Tables, graphs: StartedGraphs, topology: Topology) -> Completion | None:
+def cut_off(tables: Tables, graphs: StartedGraphs, topology: Topology) -> Completion | None:
     """A rank whose flow has no path."""
     rows = tables.connections[: tables.connected]
     waiting = np.flatnonzero((rows.paths < 0) & (rows.unacknowledged < rows.total))
     if not len(waiting):
         return None
-    number, rank, a, b = _ends(int(waiting[0]), tables, graphs, topology)
-    return Completion(number, rank, tables.now, UNREACHABLE, f"no path from {a} to {b}")
+    connection = rows[waiting[0]]
+    number, rank, ends = graphs.ends(connection.oldest, connection, topology)
+    return unreachable(number, rank, tables.now, ends)
 
 
 def stuck(outcome: int, step: float, tables: Tables, graphs: StartedGraphs, topology: Topology) -> Completion | None:
@@ -31,7 +32,8 @@ def stuck(outcome: int, step: float, tables: Tables, graphs: StartedGraphs, topo
         rows = tables.connections[: tables.connected]
         waiting = np.flatnonzero(rows.unacknowledged < rows.total)
         c = int(waiting[0]) if len(waiting) else 0
-    number, rank, a, b = _ends(c, tables, graphs, topology)
+    connection = tables.connections[c]
+    number, rank, (a, b) = graphs.ends(connection.oldest, connection, topology)
     circle = circular_wait(tables.ports, tables.packets)
     if circle:
         lane_of, link_of = zip(*(divmod(row, len(topology.links)) for row in circle))
@@ -42,15 +44,6 @@ def stuck(outcome: int, step: float, tables: Tables, graphs: StartedGraphs, topo
     else:
         reason = f"livelock: {a} sends to {b} again and again without progress"
     return Completion(number, rank, tables.now, STUCK, reason)
-
-
-def _ends(c: int, tables: Tables, graphs: StartedGraphs, topology: Topology) -> tuple[int, int, str, str]:
-    """Of a connection that still sends: number of its graph, rank of its destination, names of its two devices."""
-    connection = tables.connections[c]
-    number = int(graphs.flows[int(connection.oldest)].graph)
-    devices = graphs.active[number].devices
-    a, b = (topology.devices[devices[end]].name for end in (connection.source, connection.destination))
-    return number, int(connection.destination), a, b
 
 
 def circular_wait(ports: np.recarray, packets: np.recarray) -> list[int]:
