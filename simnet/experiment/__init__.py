@@ -1,7 +1,8 @@
 """What was asked: the description of one run, and what it names in the topology it describes."""
 
 from simnet.experiment.description import Change, Experiment, Job, Network, Output, Provenance, load, schema
-from simnet.experiment.placement import PLACEMENTS, Resolved, resolve
+from simnet.experiment.placements import PLACEMENTS
+from simnet.experiment.resolving import Resolved, resolve
 
 __all__ = [
     "PLACEMENTS",

@@ -8,7 +8,7 @@ from pydantic import Field, NonNegativeInt, create_model, field_validator, model
 from pydantic.json_schema import GenerateJsonSchema
 
 from simnet import reader
-from simnet.experiment.placement import PLACEMENTS
+from simnet.experiment.placements import PLACEMENTS
 from simnet.network import NETWORK_MODELS, Policies
 from simnet.network.model import MAX_PROBES
 from simnet.params import Name, Params, inside, row_name, tagged
