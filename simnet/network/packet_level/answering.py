@@ -7,9 +7,10 @@ from simnet.network.packet_level import congestion_control, load_balancing, send
 from simnet.network.packet_level.connection_state import GO_BACK_N, SELECTIVE
 from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.load_balancing.feedback import ANSWERED, EXPIRED, TRIMMED
-from simnet.network.packet_level.port import append, free_packet
+from simnet.network.packet_level.packet_pool import free_packet
+from simnet.network.packet_level.port import append
 from simnet.network.packet_level.serving import serve
-from simnet.network.packet_level.state import ACK, CREDIT, CREDIT_BACK, NACK, PORT_EVENTS
+from simnet.network.packet_level.state import ACK, CREDIT, NACK, PORT_EVENTS
 
 MOST_BARREN_TIMEOUTS = 30  # in a row, without anything acknowledged: nothing moves any more
 NEVER = np.int64(2**62)
@@ -188,15 +189,3 @@ def begin(flow, now, connections, messages, params, flows, ports, heap, world):
     k.total += m.packets
     world[0].messages += 1
     sender.settle(c, now, connections, messages, ports, heap, world)
-
-
-@kernel
-def credit_back(row, ports, packets, heap, world):
-    """The first credit on its way back to a lane has arrived."""
-    p = ports[row]
-    slot = p.credit_head
-    p.credits += packets[slot].bytes
-    p.credit_head = packets[slot].next
-    if p.credit_head >= 0:
-        push(packets[p.credit_head].arrival, CREDIT_BACK * len(ports) + row, heap, world)
-    free_packet(slot, packets, world)

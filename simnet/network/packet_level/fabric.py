@@ -45,6 +45,7 @@ def port_table(topology: Topology, queues: Sequence[PortSettings]) -> np.recarra
     if base.ports.virtual_lanes > 1:
         ports.raises = _raises(topology)
     _set_queues(ports, topology, base)
+    ports.prompt = _prompt(ports, len(topology.devices))
     _set_losses(ports, topology, base)
     if len(lanes) > 1:
         for number, queue in enumerate(lanes, 1):
@@ -90,6 +91,14 @@ def _set_queues(ports: np.recarray, topology: Topology, settings: PortSettings) 
         port.pause_alpha = settings.pfc.alpha if settings.pfc else 0.0
 
 
+def _prompt(ports: np.recarray, devices: int) -> np.ndarray:
+    """Ports whose packets take longer to the far end than credit for them takes back: see `credits`."""
+    by_credit = ports[ports.lossless == CREDITS]
+    back = np.full(devices, np.iinfo(np.int64).max)
+    np.minimum.at(back, by_credit.far, by_credit.delay)
+    return ports.delay > back[ports.node]
+
+
 def _raises(topology: Topology) -> list[bool]:
     """Links behind which a packet goes on in the next virtual lane: those between groups, or between any two switches.
 
@@ -130,9 +139,6 @@ def device_table(topology: Topology, settings: PortSettings) -> tuple[np.recarra
     devices.alpha = settings.ports.alpha
     fastest = np.zeros(len(topology.devices))
     np.maximum.at(fastest, source, topology.rates)
-    for link in topology.links:
-        if link.kind not in FABRIC_KINDS or settings.link_credits(link.rate, link.latency):
-            devices[link.destination].pausing = 1  # who sends by credit always waits for timely news of free space
     for i, device in enumerate(topology.devices):
         devices[i].buffer = settings.buffer(fastest[i]) if device.kind == "switch" else 0
     return devices, order

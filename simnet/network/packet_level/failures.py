@@ -6,7 +6,8 @@ from simnet.jit import kernel
 from simnet.network.packet_level import sender
 from simnet.network.packet_level.connection_state import IDLE, IN_RING
 from simnet.network.packet_level.heap import push
-from simnet.network.packet_level.port import free_packet, leave_ingress
+from simnet.network.packet_level.packet_pool import free_packet
+from simnet.network.packet_level.port import leave_ingress
 from simnet.network.packet_level.state import DUE, PORT_EVENTS
 
 

@@ -5,7 +5,10 @@ gets its quantum of bytes and sends until that is used up; what its last packet 
 of two lanes that always have something to send none is more than a quantum and a packet away from its share.
 """
 
+import numpy as np
+
 from simnet.jit import kernel
+from simnet.network.packet_level.credits import has_credit
 from simnet.network.packet_level.state import CREDITS
 
 SPARE_PACKETS = 256  # room that one event may need
@@ -13,21 +16,22 @@ NOTHING, DATA_WAITS, CONTROL_WAITS = range(3)
 
 
 @kernel
-def may_send(row, ports, packets, connections, world):
-    """What a lane may send now, if anything: a packet of its control queue, or data, waiting or of a connection."""
+def may_send(row, time, ports, packets, connections, world):
+    """What a lane may send at `time` [ps], if anything: control, or data, waiting or of a connection."""
     lane = ports[row]
     if lane.control_head >= 0:
-        size = packets[lane.control_head].bytes
-        return NOTHING if lane.lossless == CREDITS and lane.credits < size else CONTROL_WAITS
-    if lane.paused == 1:
+        size, waits = np.int64(packets[lane.control_head].bytes), CONTROL_WAITS
+    elif lane.paused == 1:
         return NOTHING
-    if lane.data_head >= 0:
-        size = packets[lane.data_head].bytes
+    elif lane.data_head >= 0:
+        size, waits = np.int64(packets[lane.data_head].bytes), DATA_WAITS
     elif lane.ring >= 0 and world[0].free_packets >= SPARE_PACKETS // 2:
-        size = connections[lane.ring].mtu + connections[lane.ring].header
+        size, waits = np.int64(connections[lane.ring].mtu + connections[lane.ring].header), DATA_WAITS
     else:
         return NOTHING
-    return NOTHING if lane.lossless == CREDITS and lane.credits < size else DATA_WAITS
+    if lane.lossless == CREDITS and not has_credit(row, size, time, ports, packets, world):
+        return NOTHING
+    return waits
 
 
 @kernel
@@ -37,7 +41,7 @@ def next_lane(port, ports, packets, connections, world):
     chosen = -1
     for i in range(1, lanes + 1):
         number = (p.turn + i) % lanes
-        sends = may_send(port + (number + 1) * links, ports, packets, connections, world)
+        sends = may_send(port + (number + 1) * links, p.busy_until, ports, packets, connections, world)
         if sends == CONTROL_WAITS or (sends == DATA_WAITS and chosen < 0):
             chosen = number
         if sends == CONTROL_WAITS:
@@ -56,7 +60,7 @@ def next_priority(port, ports, packets, connections, world):
     chosen = -1
     for i in range(strict + shares):
         number = i if i < strict else strict + (p.turn + i - strict) % shares
-        sends = may_send(port + (number + 1) * links, ports, packets, connections, world)
+        sends = may_send(port + (number + 1) * links, p.busy_until, ports, packets, connections, world)
         if sends == CONTROL_WAITS:
             return port + (number + 1) * links
         if sends == DATA_WAITS and chosen < 0:

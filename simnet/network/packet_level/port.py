@@ -9,16 +9,9 @@ import numpy as np
 
 from simnet.hashing import mix
 from simnet.jit import kernel
+from simnet.network.packet_level.credits import has_credit, return_credit, take_credits
 from simnet.network.packet_level.heap import push
-from simnet.network.packet_level.state import (
-    ARRIVE,
-    CREDIT_BACK,
-    CREDITS,
-    DATA,
-    PAUSE,
-    RESUME,
-    WAKE,
-)
+from simnet.network.packet_level.state import ARRIVE, CREDITS, DATA, PAUSE, RESUME, WAKE
 
 PAUSE_FRAME = 64  # [bytes] IEEE 802.1Qbb
 
@@ -28,24 +21,6 @@ def uniform(world, a, b, c):
     """A number in [0, 1) that depends on the seed and three numbers alone."""
     key = mix(np.uint64(a) ^ mix(np.uint64(b) ^ mix(np.uint64(c) ^ world[0].seed)))
     return np.float64(key >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@kernel(inline=True)
-def new_packet(packets, world):
-    """Take a packet from the free list, or -1."""
-    slot = world[0].free_packet
-    if slot >= 0:
-        world[0].free_packet = packets[slot].next
-        world[0].free_packets -= 1
-    return slot
-
-
-@kernel(inline=True)
-def free_packet(slot, packets, world):
-    """Give a packet back."""
-    packets[slot].next = world[0].free_packet
-    world[0].free_packet = slot
-    world[0].free_packets += 1
 
 
 @kernel
@@ -79,15 +54,17 @@ def _stamp(slot, port, queue, time, ports, packets, records, world):
 
 
 @kernel(inline=True)
-def _mark(slot, port, row, queue, arrives, ports, packets, world):
+def _mark(slot, port, row, queue, arrives, time, ports, packets, world):
     """RED on the queue that a data packet finds (arrives: 1) or leaves behind: 0 below Kmin, up to Pmax at Kmax, 1
     above."""
     q = ports[queue]
     length = q.data_bytes
     if q.kmax <= 0 or length <= q.kmin or q.marks_arrivals != arrives:
         return
-    if q.lossless == CREDITS and ports[row].credits < 2 * packets[slot].bytes:
-        return  # a victim: its queue stands because the next switch has no room
+    if q.lossless == CREDITS:
+        take_credits(row, time, ports, packets, world)
+        if ports[row].credits < 2 * packets[slot].bytes:
+            return  # a victim: its queue stands because the next switch has no room
     if length <= q.kmax:
         probability = q.pmax * (length - q.kmin) / (q.kmax - q.kmin) if q.kmax > q.kmin else 0.0
         packet = packets[slot]
@@ -131,24 +108,6 @@ def leave_ingress(slot, time, ports, devices, packets, heap, world):
 
 
 @kernel(inline=True)
-def return_credit(row, size, time, ports, packets, heap, world):
-    """Send credit for `size` bytes of a lane back over its link."""
-    slot = new_packet(packets, world)
-    p = ports[row]
-    packets[slot].bytes = size
-    packets[slot].next = -1
-    packets[slot].arrival = max(time + p.delay, world[0].now)
-    if p.credit_head < 0:
-        p.credit_head = slot
-        push(packets[slot].arrival, CREDIT_BACK * len(ports) + row, heap, world)
-    else:
-        last = p.credit_tail
-        packets[slot].arrival = max(packets[slot].arrival, packets[last].arrival)
-        packets[last].next = slot
-    p.credit_tail = slot
-
-
-@kernel(inline=True)
 def transmit(slot, port, row, start, ports, packets, heap, world):
     """Put a packet of a lane on the wire of its port at `start` [ps]."""
     p = ports[port]
@@ -182,13 +141,13 @@ def send_waiting(port, row, queue, ports, devices, packets, records, heap, world
     start = p.busy_until
     if lane.control_head >= 0:
         slot = lane.control_head
-        if p.lossless == CREDITS and lane.credits < packets[slot].bytes:
+        if p.lossless == CREDITS and not has_credit(row, packets[slot].bytes, start, ports, packets, world):
             return False
         lane.control_head = packets[slot].next
         p.control_bytes -= packets[slot].bytes
     elif lane.data_head >= 0 and lane.paused == 0:
         slot = lane.data_head
-        if p.lossless == CREDITS and lane.credits < packets[slot].bytes:
+        if p.lossless == CREDITS and not has_credit(row, packets[slot].bytes, start, ports, packets, world):
             return False
         _note_queue(p, start)
         lane.data_head = packets[slot].next
@@ -196,7 +155,7 @@ def send_waiting(port, row, queue, ports, devices, packets, records, heap, world
         if row != port:
             lane.data_bytes -= packets[slot].bytes
         if packets[slot].kind == DATA:
-            _mark(slot, port, row, queue, 0, ports, packets, world)
+            _mark(slot, port, row, queue, 0, start, ports, packets, world)
             if world[0].int_hops > 0:
                 _stamp(slot, port, queue, start, ports, packets, records, world)
     else:
@@ -223,7 +182,7 @@ def append(slot, port, row, now, ports, packets, world):
     _note_queue(p, now)
     if packets[slot].kind == DATA:
         queue = row if row == port or world[0].priorities == 1 else np.int64(port)
-        _mark(slot, port, row, queue, 1, ports, packets, world)
+        _mark(slot, port, row, queue, 1, now, ports, packets, world)
     if lane.data_head < 0:
         lane.data_head = slot
     else:

@@ -8,7 +8,7 @@ import numpy as np
 from simnet.jit import kernel
 from simnet.network.packet_level.congestion_control import eqds
 from simnet.network.packet_level.heap import push
-from simnet.network.packet_level.port import new_packet
+from simnet.network.packet_level.packet_pool import new_packet
 from simnet.network.packet_level.state import CREDIT, PULL
 
 

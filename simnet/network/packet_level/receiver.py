@@ -4,7 +4,7 @@ from simnet.jit import kernel
 from simnet.network.packet_level import congestion_control
 from simnet.network.packet_level.bitmaps import ARRIVED, get_bit, set_bit, window_of
 from simnet.network.packet_level.connection_state import GO_BACK_N
-from simnet.network.packet_level.port import free_packet
+from simnet.network.packet_level.packet_pool import free_packet
 from simnet.network.packet_level.state import ACK, NACK
 
 # A receiver that goes back repeats its NACK for the same packet at most so often [ps]: 500 us, [HPCC].

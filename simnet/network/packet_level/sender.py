@@ -12,7 +12,7 @@ from simnet.network.packet_level import congestion_control, load_balancing
 from simnet.network.packet_level.bitmaps import ACKNOWLEDGED, LOST, first_set, get_bit, set_bit
 from simnet.network.packet_level.connection_state import GO_BACK_N, IDLE, IN_RING, PACED, WINDOW_FULL
 from simnet.network.packet_level.heap import push
-from simnet.network.packet_level.port import new_packet
+from simnet.network.packet_level.packet_pool import new_packet
 from simnet.network.packet_level.state import DATA, DUE, PORT_EVENTS, TIMEOUT
 
 MOST_DOUBLINGS = 6  # of a timeout

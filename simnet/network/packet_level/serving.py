@@ -6,6 +6,7 @@ from simnet.jit import kernel
 from simnet.network.dependencies import release
 from simnet.network.packet_level import congestion_control, sender
 from simnet.network.packet_level.connection_state import IDLE, IN_RING, WINDOW_FULL
+from simnet.network.packet_level.credits import await_credit, has_credit
 from simnet.network.packet_level.lanes import SPARE_PACKETS, book, next_lane, next_priority
 from simnet.network.packet_level.port import send_waiting, transmit, wake_at
 from simnet.network.packet_level.state import CREDITS
@@ -28,7 +29,8 @@ def pull(
         if sender.wanted_state(c, start, connections, messages) != IN_RING:
             sender.settle(c, start, connections, messages, ports, heap, world)
             continue
-        if lane.lossless == CREDITS and lane.credits < k.mtu + k.header:
+        size = np.int64(k.mtu + k.header)
+        if lane.lossless == CREDITS and not has_credit(row, size, start, ports, packets, world):
             return False
         lane.ring = k.ring_next
         message, before = k.message, k.highest
@@ -47,9 +49,9 @@ def pull(
 
 @kernel(inline=True)
 def wake_if_awaited(port, now, ports, devices, heap, world):
-    """A paused sender upstream waits for space at a port, which only a timely look at its queues shows."""
+    """A sender upstream may wait for space at a port, which only a timely look at its queues shows."""
     p = ports[port]
-    if p.data_bytes + p.control_bytes > 0 and devices[p.node].pausing > 0 and p.busy_until > now:
+    if p.data_bytes + p.control_bytes > 0 and p.busy_until > now and (p.prompt == 1 or devices[p.node].pausing > 0):
         wake_at(port, p.busy_until, ports, heap, world)
 
 
@@ -59,6 +61,8 @@ def serve_queue(port, now, ports, devices, packets, records, heap, world):
     p = ports[port]
     while p.busy_until <= now:
         if not send_waiting(port, port, port, ports, devices, packets, records, heap, world):
+            if p.lossless == CREDITS and await_credit(port, now, ports, packets, heap, world):
+                continue
             p.busy_until = now
             break
     wake_if_awaited(port, now, ports, devices, heap, world)
@@ -77,6 +81,8 @@ def serve_lanes(
         else:  # virtual lanes are marked together
             row, queue = next_lane(port, ports, packets, connections, world), port
         if row < 0:
+            if p.lossless == CREDITS and await_credit(port, now, ports, packets, heap, world):
+                continue
             p.busy_until = now
             break
         control, before = ports[row].control_head >= 0, p.bytes_out
@@ -106,12 +112,15 @@ def serve_ring(
     while p.busy_until <= now:
         if send_waiting(port, port, port, ports, devices, packets, records, heap, world):
             continue
-        if not pull(
+        if pull(
             port, port, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
             graphs, flows, successors, timers,
         ):  # fmt: skip
-            p.busy_until = now
-            break
+            continue
+        if p.lossless == CREDITS and await_credit(port, now, ports, packets, heap, world):
+            continue
+        p.busy_until = now
+        break
 
 
 @kernel(inline=True)

@@ -76,9 +76,10 @@ PORT = whole_lines(
         ("peak", "i8"),  # largest data queue [bytes]
         # what an arrival at the far end looks at
         ("ingress_bytes", "i8"),  # waiting in egress queues there
-        ("pausing", "i8"),  # 1: the far end has sent XOFF
-        ("paused", "i8"),  # 1: the far end has sent XOFF for the data class
-        ("down", "i8"),  # 1: it has failed
+        ("pausing", "i4"),  # 1: the far end has sent XOFF
+        ("paused", "i4"),  # 1: that has come
+        ("down", "i4"),  # 1: it has failed
+        ("prompt", "i4"),  # 1: to be looked at as soon as it is free, see `credits`
         ("loss", "f8"),  # probability that the wire loses a packet
         ("lose", "i8"),  # number of the one packet that it loses, from 1; 0: none
         ("bytes_in", "i8"),
@@ -100,6 +101,7 @@ PORT = whole_lines(
         ("headroom", "i8"),
         ("frame", "i8"),  # [ps] at which the last XOFF or XON comes to it, each later than the one before
         ("after_xoff", "i8"),  # [bytes] that have come since XOFF was sent
+        ("starving", "i4"),  # for credit, see `credits`
         ("credit_head", "i4"),  # credits on their way back, as a list of packets
         ("credit_tail", "i4"),
         # pull pacer of the far end: connections that want credit, in a list
@@ -131,7 +133,7 @@ DEVICE = np.dtype(
         ("buffer", "i8"),  # [bytes] shared by all ports; 0: every port has its own limit
         ("used", "i8"),
         ("alpha", "f8"),  # dynamic threshold: a lossy queue may hold alpha x what is free
-        ("pausing", "i8"),  # ingress links that it has paused, plus 1 where any goes by credit
+        ("pausing", "i8"),  # ingress links that it has paused
         ("first_port", "i8"),  # its egress ports: device_ports[first_port : first_port + ports]
         ("ports", "i8"),
     ],

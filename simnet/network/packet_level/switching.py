@@ -2,16 +2,9 @@
 
 from simnet.jit import kernel
 from simnet.network.packet_level import load_balancing
-from simnet.network.packet_level.port import (
-    append,
-    fits,
-    free_packet,
-    pause_if_full,
-    return_credit,
-    uniform,
-    wake_at,
-    xoff_of,
-)
+from simnet.network.packet_level.credits import return_credit
+from simnet.network.packet_level.packet_pool import free_packet
+from simnet.network.packet_level.port import append, fits, pause_if_full, uniform, wake_at, xoff_of
 from simnet.network.packet_level.serving import look_after, serve
 from simnet.network.packet_level.state import CREDITS, DATA, PFC
 
@@ -133,7 +126,7 @@ def forward(
             port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
             world, graphs, flows, successors, timers,
         )  # fmt: skip
-    elif device.pausing > 0:
+    elif ports[port].prompt == 1 or device.pausing > 0:
         wake_at(port, ports[port].busy_until, ports, heap, world)
     up = ports[ingress]
     if up.lossless != PFC or packets[slot].control == 1:

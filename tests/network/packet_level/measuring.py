@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from simnet.network.packet_level.credits import take_credits
+from simnet.network.packet_level.kernel import REACHED
 from simnet.topology.topology import Topology
 
 
@@ -9,6 +11,14 @@ def run_to(model, time: float) -> None:
     """Advance a model to `time` [s], or to the end of all flows."""
     while model.advance(time):
         pass
+
+
+def settle(model) -> None:
+    """Run on until no packet or acknowledgement is under way, and no credit."""
+    t = model.tables
+    assert model.run_kernel(int(t.world[0].now) + 10**10) == REACHED
+    for row in range(len(t.ports)):  # credits that have come back and were not needed
+        take_credits(row, t.world[0].now, t.ports, t.packets, t.world)
 
 
 def link_to(topology: Topology, a: str, b: str) -> int:

@@ -11,7 +11,6 @@ from simnet.errors import InputError
 from simnet.flow_graph import flow_graph
 from simnet.network.model import STUCK, LinkChange
 from simnet.network.packet_level.connection_state import CONNECTION
-from simnet.network.packet_level.kernel import REACHED
 from simnet.network.packet_level.lanes import next_lane
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.packet_level.state import CREDITS, PACKET, PORT, WORLD
@@ -20,6 +19,7 @@ from simnet.network.records import table
 from simnet.network.scenario import Scenario
 from simnet.topology.builders.dragonfly import Dragonfly
 from simnet.topology.topology import Topology
+from tests.network.packet_level.measuring import settle
 from tests.network.packet_level.test_failures import ring_of_switches
 from tests.network.systems import drain, finish_times, star
 
@@ -54,11 +54,6 @@ def started(topology: Topology, chosen: Policies, target, size: float, seed: int
 
 def to_the_next_group(topology: Topology, routers: int) -> np.ndarray:
     return np.roll(np.arange(len(topology.gpus)), -routers)
-
-
-def settle(model: PacketModel) -> None:
-    """Run on until no packet, acknowledgement or credit is under way."""
-    assert model.run_kernel(int(model.tables.world[0].now) + 10**10) == REACHED
 
 
 def check_that_nothing_is_left(model: PacketModel) -> None:
@@ -175,7 +170,8 @@ def test_a_port_serves_its_lanes_in_turn():
     """Three lanes with a packet of 1000 B each, the second without credit; then a control packet in the third."""
     ports, packets, world = table(4, PORT), table(4, PACKET), table(1, WORLD)
     world.links, world.lanes = 1, 3
-    ports.lossless, ports.control_head, ports.ring = CREDITS, -1, -1
+    ports.lossless = CREDITS
+    ports.control_head = ports.ring = ports.credit_head = -1
     ports.data_head, ports.credits = [-1, 0, 1, 2], [0, 5000, 999, 5000]
     packets.bytes = 1000
 

@@ -26,7 +26,7 @@ from simnet.network.records import table
 from simnet.network.scenario import Scenario
 from simnet.topology.builders import BUILDERS
 from simnet.topology.topology import Topology
-from tests.network.packet_level.measuring import link_to, run_to
+from tests.network.packet_level.measuring import link_to, run_to, settle
 from tests.network.packet_level.test_failures import ring_of_switches
 from tests.network.systems import drain, leaf_spine, star
 
@@ -68,7 +68,7 @@ def ends(topology: Topology, chosen: Policies, sends, changes=(), **more) -> lis
 
 def check_that_nothing_is_left(model: PacketModel) -> None:
     """Every byte sent has come over its wire, and no queue, pause or account holds any."""
-    model.run_kernel(int(model.tables.world[0].now) + 10**10)
+    settle(model)
     ports = model.tables.ports
     assert np.array_equal(ports.bytes_in, ports.bytes_out)
     for name in ("data_bytes", "control_bytes", "ingress_bytes", "pausing", "paused"):
@@ -410,7 +410,7 @@ def test_a_failed_link_empties_all_priorities():
     chosen = policies([1, 2], own={1: {"weight": 2}, 2: {"strict": True}}, transport={"kind": "selective_repeat"})
     model = started(topology, chosen, sends, [LinkChange(20e-6, i, 0.0) for i in cut])
     assert [c.outcome for c in drain(model)] == ["done"] * 12
-    model.run_kernel(int(model.tables.world[0].now) + 10**10)
+    settle(model)
     assert not model.tables.ports.ingress_bytes.any()
     assert not model.tables.ports.data_bytes.any()
     assert model.tables.world[0].free_packets == len(model.tables.packets)
