@@ -26,7 +26,7 @@ class LinkStates:
     def apply(self, until: float) -> tuple[list[LinkChange], bool]:
         """Make the changes up to `until` [s]; returns them, and whether links came or went, so that routes are void."""
         made, rerouted = [], False
-        while self.next_change <= until:
+        while self._changes and self._changes[0].time <= until:
             change = self._changes.pop(0)
             rerouted |= (change.rate > 0) != (self.rates[change.link] > 0)
             self.rates[change.link] = change.rate

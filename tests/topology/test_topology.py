@@ -72,6 +72,17 @@ def test_parallel_links_have_numbers_in_their_names():
     assert topology.link_name(second) == "leaf0 -> spine #2"
 
 
+def test_columns_tell_ends_and_kinds():
+    topology = leaf_spine()
+    sources, destinations = topology.ends
+    for i, link in enumerate(topology.links):
+        assert (sources[i], destinations[i]) == (link.source, link.destination)
+        assert topology.in_fabric[i] == (link.kind == "ib")
+    assert named(topology, topology.is_switch.nonzero()[0]) == ["spine", "leaf0", "leaf1"]
+    assert topology.names([0, 1]) == ["spine", "leaf0"]
+    assert not len(Topology("empty").in_fabric)
+
+
 def test_tiers_count_switches_from_below():
     topology = leaf_spine()
     tiers = {device.name: tier for device, tier in zip(topology.devices, topology.tiers)}
