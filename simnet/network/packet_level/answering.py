@@ -10,10 +10,9 @@ from simnet.network.packet_level.load_balancing.feedback import ANSWERED, EXPIRE
 from simnet.network.packet_level.packet_pool import free_packet
 from simnet.network.packet_level.port import append
 from simnet.network.packet_level.serving import serve
-from simnet.network.packet_level.state import ACK, CREDIT, NACK, PORT_EVENTS
+from simnet.network.packet_level.state import ACK, CREDIT, NACK, NEVER, PORT_EVENTS
 
 MOST_BARREN_TIMEOUTS = 30  # in a row, without anything acknowledged: nothing moves any more
-NEVER = np.int64(2**62)
 
 
 @kernel(inline=True)

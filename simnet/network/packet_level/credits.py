@@ -11,10 +11,9 @@ import numpy as np
 from simnet.jit import kernel
 from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.packet_pool import free_packet, new_packet
-from simnet.network.packet_level.state import CREDIT_BACK
+from simnet.network.packet_level.state import CREDIT_BACK, NEVER
 
 ENOUGH, STARVED, TOLD = range(3)  # of a lane: it waits for credit; and an event will tell of the next one
-_NONE = np.int64(2**62)
 
 
 @kernel
@@ -26,7 +25,7 @@ def return_credit(row, size, time, ports, packets, heap, world):
     packets[slot].arrival = max(time + lane.delay, world[0].now)
     _insert(slot, lane, packets)
     if lane.starving == STARVED or (lane.starving == TOLD and lane.credit_head == slot):
-        _tell(row, ports, packets, heap, world)
+        _tell(row, ports, heap, world)
 
 
 @kernel
@@ -35,7 +34,7 @@ def _insert(slot, lane, packets):
     arrival, before = packets[slot].arrival, np.int64(-1)
     if lane.credit_head >= 0 and packets[lane.credit_tail].arrival <= arrival:
         before = np.int64(lane.credit_tail)
-    elif lane.credit_head >= 0 and packets[lane.credit_head].arrival <= arrival:
+    elif lane.credit_time <= arrival:
         before = np.int64(lane.credit_head)
         while packets[packets[before].next].arrival <= arrival:
             before = np.int64(packets[before].next)
@@ -47,27 +46,29 @@ def _insert(slot, lane, packets):
         packets[before].next = slot
     if packets[slot].next < 0:
         lane.credit_tail = slot
+    lane.credit_time = packets[lane.credit_head].arrival
 
 
 @kernel
-def _tell(row, ports, packets, heap, world):
+def _tell(row, ports, heap, world):
     """Have the port looked at when the first credit on its way comes."""
     ports[row].starving = TOLD
-    push(packets[ports[row].credit_head].arrival, CREDIT_BACK * len(ports) + row, heap, world)
+    push(ports[row].credit_time, CREDIT_BACK * len(ports) + row, heap, world)
 
 
-@kernel
+@kernel(inline=True)
 def take_credits(row, time, ports, packets, world):
     """Take in all credits that have come to a lane by `time` [ps]."""
     lane = ports[row]
-    while lane.credit_head >= 0 and packets[lane.credit_head].arrival <= time:
+    while lane.credit_time <= time:
         slot = lane.credit_head
         lane.credits += packets[slot].bytes
         lane.credit_head = packets[slot].next
+        lane.credit_time = packets[lane.credit_head].arrival if lane.credit_head >= 0 else NEVER
         free_packet(slot, packets, world)
 
 
-@kernel
+@kernel(inline=True)
 def has_credit(row, size, time, ports, packets, world):
     """True if a lane may send `size` bytes at `time` [ps]; else it is noted that it waits for credit."""
     take_credits(row, time, ports, packets, world)
@@ -79,21 +80,21 @@ def has_credit(row, size, time, ports, packets, world):
 
 
 @kernel
-def await_credit(port, now, ports, packets, heap, world):
+def await_credit(port, now, ports, heap, world):
     """No lane of a free port may send: have it idle until the first credit that has come since, if any by `now` [ps].
 
     False: none has. Then events tell of the next ones to come.
     """
-    first = _NONE
+    first = NEVER
     for row in range(port, len(ports), world[0].links):
         lane = ports[row]
-        if lane.starving != ENOUGH and lane.credit_head >= 0:
-            arrival = packets[lane.credit_head].arrival
-            if ports[port].busy_until < arrival <= now:
-                first = min(first, arrival)
-            elif arrival > now and lane.starving == STARVED:
-                _tell(row, ports, packets, heap, world)
-    if first == _NONE:
+        if lane.starving == ENOUGH or lane.credit_head < 0:
+            continue
+        if ports[port].busy_until < lane.credit_time <= now:
+            first = min(first, lane.credit_time)
+        elif lane.credit_time > now and lane.starving == STARVED:
+            _tell(row, ports, heap, world)
+    if first == NEVER:
         return False
     ports[port].busy_until = first
     return True

@@ -11,6 +11,7 @@ from simnet.network.packet_level.state import (
     CREDITS,
     DEVICE,
     HAS_LANES,
+    NEVER,
     NONE,
     PFC,
     PORT,
@@ -41,6 +42,7 @@ def port_table(topology: Topology, queues: Sequence[PortSettings]) -> np.recarra
     for name in ("data_head", "data_tail", "control_head", "control_tail", "wire_head", "wire_tail", "ring"):
         ports[name] = -1
     ports.credit_head = ports.credit_tail = ports.pull_head = -1
+    ports.credit_time = NEVER
     ports.node, ports.far = topology.ends
     if base.ports.virtual_lanes > 1:
         ports.raises = _raises(topology)

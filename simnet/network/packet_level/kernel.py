@@ -5,14 +5,25 @@ import numpy as np
 from simnet.jit import kernel
 from simnet.network.dependencies import START, count_off, count_successors, pop_timer, release
 from simnet.network.packet_level import congestion_control, pulls, receiver, sender
-from simnet.network.packet_level.answering import NEVER, begin, send_answer, take_answer, time_out
+from simnet.network.packet_level.answering import begin, send_answer, take_answer, time_out
 from simnet.network.packet_level.credits import ENOUGH, return_credit
 from simnet.network.packet_level.heap import pop, replace_first, room
 from simnet.network.packet_level.lanes import SPARE_PACKETS
 from simnet.network.packet_level.packet_pool import free_packet
 from simnet.network.packet_level.port import append, uniform
 from simnet.network.packet_level.serving import look_after, serve
-from simnet.network.packet_level.state import ARRIVE, CREDITS, DATA, DUE, PAUSE, PORT_EVENTS, PULL, RESUME, WAKE
+from simnet.network.packet_level.state import (
+    ARRIVE,
+    CREDITS,
+    DATA,
+    DUE,
+    NEVER,
+    PAUSE,
+    PORT_EVENTS,
+    PULL,
+    RESUME,
+    WAKE,
+)
 from simnet.network.packet_level.switching import forward
 
 # Why the loop came back.

@@ -14,13 +14,12 @@ from simnet.network.packet_level.load_balancing import queue_pairs_of
 from simnet.network.packet_level.load_balancing.queue_pairs import SpreadGraphs
 from simnet.network.packet_level.paths import Paths
 from simnet.network.packet_level.sampling import Sampling
-from simnet.network.packet_level.state import SECOND
+from simnet.network.packet_level.state import NEVER, SECOND
 from simnet.network.packet_level.tables import Tables
 from simnet.network.scenario import Scenario
 from simnet.network.started import StartedGraphs
 
 _BUDGET = 1_000_000  # events between two looks at the outside world: about 0.2 s
-_NO_SECONDS = 2**62
 
 
 class PacketModel:
@@ -77,7 +76,7 @@ class PacketModel:
                 if lost:
                     return self._hand_over([lost])
             step = min(until, change)
-            outcome = self.run_kernel(self.tables.ticks(step) if step < math.inf else _NO_SECONDS)
+            outcome = self.run_kernel(self.tables.ticks(step) if step < math.inf else NEVER)
             if outcome == kernel.COMPLETED:
                 return self._hand_over(self._graphs.take_completions(self.tables.now))
             stuck = stalls.stuck(outcome, step, self.tables, self._graphs, self._topology)
@@ -166,7 +165,7 @@ class PacketModel:
 
     def _look_ahead(self) -> None:
         time = int(kernel.next_event(self.tables.heap, self._graphs.timers, self.tables.world))
-        idle = time >= _NO_SECONDS or not self._graphs.active
+        idle = time >= NEVER or not self._graphs.active
         self.next_time = math.inf if idle else time / SECOND
         if self._immediate:
             self.next_time = min(self.next_time, self._immediate[0].time)

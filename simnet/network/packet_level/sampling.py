@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from simnet.network.model import MAX_PROBES
-from simnet.network.packet_level.state import PROBE, SAMPLE, SECOND
+from simnet.network.packet_level.state import NEVER, PROBE, SAMPLE, SECOND
 from simnet.network.records import table
 
 FIRST_STEP = 100_000  # [ps]; a packet of 4 kB at 400 Gb/s takes 83 ns
-NEVER = 2**62
 
 
 class Sampling:

@@ -61,7 +61,7 @@ def serve_queue(port, now, ports, devices, packets, records, heap, world):
     p = ports[port]
     while p.busy_until <= now:
         if not send_waiting(port, port, port, ports, devices, packets, records, heap, world):
-            if p.lossless == CREDITS and await_credit(port, now, ports, packets, heap, world):
+            if p.lossless == CREDITS and await_credit(port, now, ports, heap, world):
                 continue
             p.busy_until = now
             break
@@ -81,7 +81,7 @@ def serve_lanes(
         else:  # virtual lanes are marked together
             row, queue = next_lane(port, ports, packets, connections, world), port
         if row < 0:
-            if p.lossless == CREDITS and await_credit(port, now, ports, packets, heap, world):
+            if p.lossless == CREDITS and await_credit(port, now, ports, heap, world):
                 continue
             p.busy_until = now
             break
@@ -117,7 +117,7 @@ def serve_ring(
             graphs, flows, successors, timers,
         ):  # fmt: skip
             continue
-        if p.lossless == CREDITS and await_credit(port, now, ports, packets, heap, world):
+        if p.lossless == CREDITS and await_credit(port, now, ports, heap, world):
             continue
         p.busy_until = now
         break

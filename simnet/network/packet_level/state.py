@@ -5,6 +5,7 @@ import numpy as np
 from simnet.network.records import whole_lines
 
 SECOND = 1e12  # [ps]
+NEVER = np.int64(2**62)  # [ps]
 
 # One row: scalars that the kernels share.
 WORLD = np.dtype(
@@ -80,30 +81,32 @@ PORT = whole_lines(
         ("paused", "i4"),  # 1: that has come
         ("down", "i4"),  # 1: it has failed
         ("prompt", "i4"),  # 1: to be looked at as soon as it is free, see `credits`
+        ("starving", "i4"),  # whether it waits for credit, see `credits`
+        ("lose", "i4"),  # number of the one packet that it loses, from 1; 0: none
         ("loss", "f8"),  # probability that the wire loses a packet
-        ("lose", "i8"),  # number of the one packet that it loses, from 1; 0: none
         ("bytes_in", "i8"),
         ("packets_in", "i8"),
+        ("xoff", "i8"),  # [bytes]; 0: by the free buffer of the far end
         # settings, and marks
         ("kmin", "i8"),
         ("kmax", "i8"),
         ("pmax", "f8"),
         ("marked", "i8"),
         ("limit", "i8"),  # [bytes] of the data queue; 0: the shared buffer of the device decides
-        ("xoff", "i8"),  # [bytes]; 0: by the free buffer of the far end
-        ("pause_alpha", "f8"),  # with xoff 0: part of the free buffer of the far end at which it is paused
+        # credits
         ("credits", "i8"),  # [bytes] free in the far end's input buffer
+        ("credit_time", "i8"),  # [ps] at which the first of those on their way comes
+        ("credit_head", "i4"),  # those on their way, as a list of packets
+        ("credit_tail", "i4"),
         # what happens now and then
         ("raises", "i4"),  # 1: who has crossed it goes on in the next lane
         ("turn", "i4"),  # lane that sent last, or priority whose turn it is, counted from 0 (the strict ones left out)
         ("woken", "i8"),  # [ps] for which a wake-up stands in the heap
         ("xon", "i8"),  # [bytes]; with xoff 0: how far below it
+        ("pause_alpha", "f8"),  # with xoff 0: part of the free buffer of the far end at which it is paused
         ("headroom", "i8"),
         ("frame", "i8"),  # [ps] at which the last XOFF or XON comes to it, each later than the one before
         ("after_xoff", "i8"),  # [bytes] that have come since XOFF was sent
-        ("starving", "i4"),  # for credit, see `credits`
-        ("credit_head", "i4"),  # credits on their way back, as a list of packets
-        ("credit_tail", "i4"),
         # pull pacer of the far end: connections that want credit, in a list
         ("pull_head", "i4"),
         ("pull_tail", "i4"),

@@ -13,7 +13,7 @@ from simnet.network.model import STUCK, LinkChange
 from simnet.network.packet_level.connection_state import CONNECTION
 from simnet.network.packet_level.lanes import next_lane
 from simnet.network.packet_level.model import PacketModel
-from simnet.network.packet_level.state import CREDITS, PACKET, PORT, WORLD
+from simnet.network.packet_level.state import CREDITS, NEVER, PACKET, PORT, WORLD
 from simnet.network.policies import Policies
 from simnet.network.records import table
 from simnet.network.scenario import Scenario
@@ -172,6 +172,7 @@ def test_a_port_serves_its_lanes_in_turn():
     world.links, world.lanes = 1, 3
     ports.lossless = CREDITS
     ports.control_head = ports.ring = ports.credit_head = -1
+    ports.credit_time = NEVER
     ports.data_head, ports.credits = [-1, 0, 1, 2], [0, 5000, 999, 5000]
     packets.bytes = 1000
 
