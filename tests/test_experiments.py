@@ -196,6 +196,17 @@ def packet_classes(run):
     assert told["storage.load_balancing"] == "spray"
 
 
+def packet_priorities(run):
+    """Storage loses packets of its own; training takes as long as alone: 6 steps of 2 MB."""
+    training, storage = run.summary["collectives"]
+    assert training["time_max"] == near(6 * 2e6 * WIRE / 12.5e9, 0.05)
+    assert storage["time_max"] > 12 * 2e6 * WIRE / 12.5e9
+    of_training, of_storage = run.summary["queues"]["priorities"]
+    assert of_training["dropped"] == of_training["pauses"] == of_storage["pauses"] == 0
+    assert 0 < of_storage["dropped"] == run.summary["queues"]["dropped"]
+    assert of_storage["peak_queue"] > 300e3 > of_training["peak_queue"]
+
+
 def nccl_all_reduce(run):
     """24.96 us were measured for 16 B, and 469 GB/s for 16 GiB (nccl-tests issue 309)."""
     rows = {row["size"]: row for row in run.summary["collectives"]}
@@ -209,7 +220,7 @@ EXPECTED = [
     quickstart, data_parallel_gpt2, sparse_uniform, sparse_skewed, fat_tree_ecmp, fat_tree_spray, pipeline_two_stages,
     shared_nic, staging_through_host, two_jobs, link_failure, straggler, packet_incast, packet_permutation,
     packet_permutation_1024, packet_all_to_all, packet_victim, packet_two_jobs,
-    packet_classes, moe_layer_32gpu, moe_layer_8gpu, moe_hot_expert,
+    packet_classes, packet_priorities, moe_layer_32gpu, moe_layer_8gpu, moe_hot_expert,
     nccl_all_reduce,
 ]  # fmt: skip
 

@@ -181,6 +181,7 @@ def _queues(out: Console, summary: dict) -> None:
             row["link"], SIZE.format(row["peak_queue"]), SIZE.format(row["mean_queue"]), *counts, time(row["paused"])
         )
     show_table(out, grid)
+    _priorities(out, queues.get("priorities", []))
     if queues["retransmitted_packets"] or queues["timeouts"]:
         bullet(
             out,
@@ -189,6 +190,19 @@ def _queues(out: Console, summary: dict) -> None:
         )
     held = (f"{name.replace('_', ' ')} {network[name]}" for name in network if name not in ("model", "unused"))
     bullet(out, f"what held: {', '.join(held)}")
+
+
+def _priorities(out: Console, rows: list[dict]) -> None:
+    """What each priority did on all links, where ports have a queue for each."""
+    if not rows:
+        return
+    heading(out, "Priorities, over all links")
+    grid = table("priority", "share<", "longest queue", "marked", "dropped", "pauses", "paused")
+    for row in rows:
+        counts = (f"{row[name]:,}" for name in ("marked", "dropped", "pauses"))
+        peak = SIZE.format(row["peak_queue"])
+        grid.add_row(str(row["priority"]), row["share"], peak, *counts, time(row["paused"]))
+    show_table(out, grid)
 
 
 def _giga(rate: float | None) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -67,6 +67,8 @@ class NetworkReport:
     reached it), paused [s], peak_queue [bytes], queue_area (integral of the queue over time [bytes s]), and what
     is set: kmin, kmax [bytes] of marking, xoff [bytes] of its packets at the far end that pause it; 0: none.
     transport: retransmitted_packets, retransmitted_bytes, timeouts, duplicates (packets received twice).
+    priorities: where ports have a queue for each, of each priority, share (in words), peak_queue [bytes], marked,
+    dropped (for want of room), pauses and paused [s], over all links.
     queue_bins [bytes]: float64[links, n], mean queue in the same intervals as `bins`.
     probes: of sampled connections source, destination (device ids, int64[probes]); at the intervals' ends window
     [bytes], rate [bytes/s] of pacing (both inf where nothing is limited), inflight [bytes], rtt [s] and sent [bytes on
@@ -86,6 +88,7 @@ class NetworkReport:
     settings: dict[str, str] = field(default_factory=dict)
     ports: dict[str, np.ndarray] = field(default_factory=dict)
     transport: dict[str, int] = field(default_factory=dict)
+    priorities: list[dict[str, Any]] = field(default_factory=list)
     queue_bins: np.ndarray | None = None
     probes: dict[str, np.ndarray] = field(default_factory=dict)
     unused: list[str] = field(default_factory=list)

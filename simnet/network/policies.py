@@ -2,13 +2,13 @@
 
 from typing import ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from simnet.network.packet_level.congestion_control import CONGESTION_CONTROLS
 from simnet.network.packet_level.load_balancing import LOAD_BALANCERS
 from simnet.network.packet_level.parameters import TRANSPORTS, Packets, Ports
 from simnet.network.packet_level.settings import problems, settings_of
-from simnet.params import Name, Params, inside, tagged
+from simnet.params import Name, Params, tagged
 
 
 class TrafficClass(Params):
@@ -49,15 +49,6 @@ class Policies(Params):
     classes: dict[Name, TrafficClass] = Field(
         {}, description="classes of traffic with policies of their own, by the names that `traffic_class` of jobs uses"
     )
-
-    @model_validator(mode="after")
-    def _priorities_of_classes(self):
-        known = {0, *(chosen.priority for chosen in self.classes.values())}
-        for number in self.ports.priorities:
-            if number not in known:
-                named = ", ".join(map(str, sorted(known)))
-                raise inside(("ports", "priorities", str(number)), f"no class has this `priority`; they have {named}")
-        return self
 
     @property
     def balancers(self) -> list[Params]:

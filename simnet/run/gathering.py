@@ -30,7 +30,7 @@ def gathered(simulation: Simulation, status: str, error: str) -> RunResult:
     wanted = simulation.experiment.output.messages
     messages = recorder.messages_table(report, replay, topology) if wanted else None
     told = [note for job in replay.jobs for note in job.plan.graph.notes]
-    told += _empty_classes(simulation.experiment)
+    told += _without_traffic(simulation.experiment)
     notes = [*topology.assumptions, *told, *report.notes, *report.unused, *_beaten_bounds(simulation)]
     network = {"model": simulation.experiment.network.model, **report.settings, "unused": report.unused}
     counts = {"tasks": tasks.num_rows, "operations": len(replay.launched), "steps": replay.clock.steps, **report.counts}
@@ -38,6 +38,8 @@ def gathered(simulation: Simulation, status: str, error: str) -> RunResult:
         tasks, flows, links, messages, status=status, time=until, counts=counts, notes=notes, network=network,
         transport=report.transport or None,
     )  # fmt: skip
+    if report.priorities:
+        summary["queues"]["priorities"] = report.priorities
     if error:
         summary["error"] = error
     return RunResult(
@@ -52,9 +54,14 @@ def gathered(simulation: Simulation, status: str, error: str) -> RunResult:
     )
 
 
-def _empty_classes(experiment: Experiment) -> list[str]:
+def _without_traffic(experiment: Experiment) -> list[str]:
+    """Sentences about classes and priorities that have been set up for nothing."""
     empty = [name for name in experiment.network.classes if name not in experiment.policies.classes]
-    return [f"nothing belongs to the traffic class '{name}'" for name in empty]
+    had = {0, *(chosen.priority for chosen in experiment.policies.classes.values())}
+    idle = [number for number in experiment.network.ports.priorities if number not in had]
+    return [f"nothing belongs to the traffic class '{name}'" for name in empty] + [
+        f"nothing has priority {number}, of which network.ports.priorities tells" for number in idle
+    ]
 
 
 def _beaten_bounds(simulation: Simulation) -> list[str]:

@@ -102,6 +102,7 @@ class PacketModel:
             settings=settings.describe(self.classes),
             ports=columns,
             transport=statistics.of_connections(self.tables.connections, world),
+            priorities=statistics.of_priorities(self.tables.ports, world, self.queues),
             unused=statistics.never_acted(self.queues, self.tables.ports, len(ports)),
             **self._sampling.columns(ports, columns["queue_area"], int(world.now)),
         )

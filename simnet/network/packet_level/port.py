@@ -72,6 +72,8 @@ def _mark(slot, port, row, queue, arrives, time, ports, packets, world):
             return
     packets[slot].marked = 1
     ports[port].marked += 1
+    if queue != port:
+        q.marked += 1
 
 
 @kernel(inline=True)

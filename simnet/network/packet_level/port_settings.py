@@ -92,6 +92,11 @@ class PortSettings:
         """What holds senders back before a queue is full: 'pfc', 'credits' or 'none'."""
         return "pfc" if self.pfc else "credits" if self.link_credits(1.0, 0.0) else "none"
 
+    @property
+    def share(self) -> str:
+        """What of a port it gets, in words."""
+        return "strict" if self.own.strict else f"weight {self.own.weight}"
+
     def describe(self) -> dict[str, str]:
         """In words, for a result."""
         marking = _marking_in_words(self.ports.ecn, None) if self.ports.ecn else None

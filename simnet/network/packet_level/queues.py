@@ -60,9 +60,9 @@ def describe(queues: Sequence[PortSettings]) -> dict[str, str]:
     """In words, for a result: what holds for priority 0, and where there are several what each has otherwise."""
     base = next(queue for queue in queues if queue.number == 0).describe()
     words = dict(base)
-    for queue in queues if len(queues) > 1 else ():
+    for queue in sorted(queues, key=lambda queue: queue.number) if len(queues) > 1 else ():
         place = f"priority {queue.number}"
-        words[f"{place}.share"] = "strict" if queue.own.strict else f"weight {queue.own.weight}"
+        words[f"{place}.share"] = queue.share
         words |= {f"{place}.{key}": value for key, value in queue.describe().items() if value != base[key]}
     return words
 

@@ -1,6 +1,7 @@
 """What ports and connections have counted, and which settings never acted."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from simnet.units import SIZE
 def of_ports(rows: np.recarray, world: np.record) -> dict[str, np.ndarray]:
     """The columns `ports` of a NetworkReport, by link; pauses and paused time are sums over its virtual lanes."""
     now, links = int(world.now), int(world.links)
-    paused = rows.paused_time + np.where(rows.paused == 1, now - rows.paused_since, 0)
+    paused = _paused_time(rows, now)
     ports = rows[:links]
     waiting = ports.data_bytes * np.maximum(now - ports.area_since, 0.0)
     return {
@@ -29,6 +30,24 @@ def of_ports(rows: np.recarray, world: np.record) -> dict[str, np.ndarray]:
         "kmax": np.array(ports.kmax, np.float64),
         "xoff": np.where(ports.lossless == PFC, ports.xoff, 0.0),
     }
+
+
+def of_priorities(rows: np.recarray, world: np.record, settings: Sequence[PortSettings]) -> list[dict[str, Any]]:
+    """The rows `priorities` of a NetworkReport, the lowest number first. settings: of each queue of a port, by lane."""
+    if len(settings) == 1:
+        return []
+    lanes, found = rows.reshape(-1, int(world.links))[1:], []
+    for queue, lane in zip(settings, lanes):
+        counts = {name: int(lane[name].sum()) for name in ("marked", "dropped", "pauses")}
+        paused = float(_paused_time(lane, int(world.now)).sum()) / SECOND
+        of_queue = {"priority": queue.number, "share": queue.share, "peak_queue": float(lane["peak"].max(initial=0))}
+        found.append(of_queue | counts | {"paused": paused})
+    return sorted(found, key=lambda row: row["priority"])
+
+
+def _paused_time(rows: np.recarray, now: int) -> np.ndarray:
+    """[ps], those that stand included."""
+    return rows["paused_time"] + np.where(rows["paused"] == 1, now - rows["paused_since"], 0)
 
 
 def of_connections(connections: np.recarray, world: np.record) -> dict[str, int]:

@@ -43,6 +43,8 @@ def admit(slot, port, row, ports, devices, packets, settings, world):
         return True
     p.dropped += 1
     p.dropped_bytes += size
+    if row != port:
+        lane.dropped += 1
     return False
 
 
