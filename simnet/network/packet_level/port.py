@@ -189,6 +189,7 @@ def append(slot, port, row, now, ports, packets, world):
         lane.data_head = slot
     else:
         packets[lane.data_tail].next = slot
+        packets[slot].arrival = lane.data_tail
     lane.data_tail = slot
     p.data_bytes += size
     p.peak = max(p.peak, p.data_bytes)

@@ -145,7 +145,7 @@ DEVICE = np.dtype(
 
 PACKET = np.dtype(
     [
-        ("arrival", "i8"),  # [ps] at the far end of the wire it is on
+        ("arrival", "i8"),  # [ps] at the far end of the wire it is on; in a data queue: the packet before it
         ("sent", "i8"),  # [ps] when the data packet left its sender; echoed by its acknowledgement
         ("hop", "i4"),  # where in `path_links` the link stands that it is on
         ("next", "i4"),  # in the list it is in

@@ -1,5 +1,7 @@
 """A packet on its way: admitted to its next queue, trimmed or refused there, and upstream paused where it is full."""
 
+import numpy as np
+
 from simnet.jit import kernel
 from simnet.network.packet_level import load_balancing
 from simnet.network.packet_level.credits import return_credit
@@ -54,12 +56,10 @@ def trim_last(port, row, ports, devices, packets, settings):
     p, lane = ports[port], ports[row]
     last = lane.data_tail
     size = packets[last].bytes
-    before = lane.data_head
-    if before == last:
+    if last == lane.data_head:
         lane.data_head = -1
     else:
-        while packets[before].next != last:
-            before = packets[before].next
+        before = np.int32(packets[last].arrival)
         packets[before].next = -1
         lane.data_tail = before
     p.data_bytes -= size
