@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from simnet.errors import InputError
-from simnet.experiment.description import Change, Experiment
+from simnet.experiment.description import Change, Experiment, Job
+from simnet.experiment.failed_uplinks import failed_links
 from simnet.experiment.finding import Finder
 from simnet.experiment.placing import place
 from simnet.network.model import LinkChange
@@ -34,7 +35,7 @@ def resolve(experiment: Experiment, topology: Topology, source: Source | None = 
     devices = place(experiment.jobs, finder)
     resolved = Resolved(
         devices,
-        _changes(experiment.network.changes, finder),
+        _failed(experiment.jobs, finder) + _changes(experiment.network.changes, finder),
         _stragglers(experiment.stragglers, finder),
         _probes(experiment, devices, finder),
     )
@@ -66,6 +67,20 @@ def _changes(changes: tuple[Change, ...], finder: Finder) -> list[LinkChange]:
             rate = 0.0 if change.fail else change.rate or finder.topology.links[link].rate
             found.append(LinkChange(change.time, link, rate))
     return sorted(found, key=lambda change: change.time)
+
+
+def _failed(jobs: tuple[Job, ...], finder: Finder) -> list[LinkChange]:
+    """Links that files of jobs take away from the start."""
+    if finder.elsewhere:
+        return []
+    found: list[int] = []
+    for job in jobs:
+        imported = job.workload.imported if isinstance(job.workload, WorkloadFile) else None
+        try:
+            found += failed_links(imported.failed, finder.topology) if imported else []
+        except InputError as error:
+            finder.elsewhere.append(str(error))
+    return [LinkChange(0.0, link, 0.0) for link in dict.fromkeys(found)]
 
 
 def _check_classes(experiment: Experiment, finder: Finder) -> None:

@@ -103,6 +103,19 @@ def test_a_report_on_the_way_tells_what_each_rank_has_sent_and_got(any_model):
     assert not network.report().under_way
 
 
+@pytest.mark.parametrize("then", [0.0, 1e-3])
+def test_what_starts_when_a_link_fails_never_meets_it(any_model, then):
+    topology = leaf_spine(2, 2, 1)
+    failed = [i for i in range(len(topology.links)) if "spine0" in topology.link_name(i)]
+    network = any_model(Scenario(topology, seed=1, changes=[LinkChange(then, link, 0.0) for link in failed]))
+    graph = flow_graph(2, [0] * 8, [1] * 8, np.arange(8), 1e5, channel=np.arange(8))
+    finish_times(network, graph, topology.gpus, start=then)
+    report = network.report()
+    assert report.bytes[failed].sum() == 0
+    assert report.bytes.sum() > 0
+    assert not report.ports or report.ports["dropped"].sum() == 0
+
+
 def test_what_begins_later_has_sent_nothing(any_model):
     network = any_model(Scenario(star(4), seed=1))
     first, last = (flow_graph(2, [0], [1], [0], size, delay=delay) for size, delay in ((1e3, 0.0), (1e6, 1.0)))

@@ -51,6 +51,8 @@ class FlowModel:
     def start(self, flows: FlowGraph, devices: np.ndarray, communicator: int, now: float) -> int:
         """See `model.NetworkModel.start`."""
         devices = np.asarray(devices, np.int64)
+        if self._states.next_change <= now:  # while nothing was under way, nobody has made it
+            self._apply_changes(now)
         number = self._graphs.add(flows, devices, self._connect(flows, devices, communicator))
         self._graphs.queue_roots(number, now, self._connections)
         self._immediate += self._graphs.idle(number, now)

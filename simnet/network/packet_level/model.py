@@ -51,6 +51,8 @@ class PacketModel:
     def start(self, flows: FlowGraph, devices: np.ndarray, communicator: int, now: float) -> int:
         """See `model.NetworkModel.start`."""
         devices = np.asarray(devices, np.int64)
+        if self._links.next_change <= now:  # while nothing was under way, nobody has made it
+            self._apply_changes(now)
         flows = self._spread_graphs.over(flows, self.classes[flows.traffic_class].balancer)
         first = self._connections.of(flows, devices, communicator, self._links.router)
         number = self._graphs.add(flows, devices, first)

@@ -8,9 +8,9 @@ from pathlib import Path
 from simnet.errors import InputError
 from simnet.reader import lines
 from simnet.workload.importers import htsim, ns3
-from simnet.workload.importers.imported import Imported
+from simnet.workload.importers.imported import FailedUplink, Imported
 
-__all__ = ["IMPORTERS", "SUFFIXES", "Imported", "format_of"]
+__all__ = ["IMPORTERS", "SUFFIXES", "FailedUplink", "Imported", "format_of"]
 
 IMPORTERS = {"htsim": htsim.read, "ns3_flows": ns3.read}
 """Formats: path -> Imported."""

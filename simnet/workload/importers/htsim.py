@@ -6,6 +6,7 @@
     0->1 id 1 start 0 size 2000000 send_done_trigger 1
     0->2 id 2 trigger 1 size 2000000            starts when flow 1 is done
     trigger id 1 oneshot                        or multishot: one flow each time; or barrier count n: after n flows
+    failure switch_type AGG switch_id 3 link_id 0   an uplink of an aggregation switch that is not there
 
 The unit of `start` is not in the file: uet-htsim takes microseconds (whole ones), csg-htsim takes picoseconds. In htsim
 send_done_trigger fires when the sender has all acknowledgements, recv_done_trigger when the receiver has all data; here
@@ -20,13 +21,14 @@ from simnet.errors import InputError
 from simnet.params import nearest
 from simnet.reader import lines
 from simnet.reader.lines import Line
-from simnet.workload.importers.imported import Imported
+from simnet.workload.importers.imported import FailedUplink, Imported
 from simnet.workload.traffic import traffic
 
 StartUnit = Literal["us", "ps"]
 
 _HEADER = {"Nodes": "nodes", "Connections": "connections", "Triggers": "triggers", "Failures": "failures"}
 _TYPES = ("oneshot", "multishot", "barrier")
+_FAILURE_WORDS = ("switch_type", "switch_id", "link_id")
 _FLOW_WORDS = ("id", "msg", "start", "trigger", "size", "send_done_trigger", "recv_done_trigger", "prio")
 
 
@@ -68,6 +70,7 @@ def read(path: str | Path, start_unit: StartUnit = "us") -> Imported:
     nodes = header["Nodes"][0]
     flows: list[_Flow] = []
     triggers: dict[int, _Trigger] = {}
+    failed: list[FailedUplink] = []
     for line in rows:
         word = line.words[0]
         if "->" in word:
@@ -75,19 +78,19 @@ def read(path: str | Path, start_unit: StartUnit = "us") -> Imported:
         elif word == "trigger":
             _add_trigger(line, triggers)
         elif word == "failure":
-            raise line.error("failed links are not read from a connection matrix; list them in network.changes")
+            failed.append(_failed(line))
         else:
             known = ("src->dst", "trigger", "failure", *_HEADER)
             raise line.error(f"unknown word '{word}'; allowed: {', '.join(known)}{nearest(word, known)}")
     last = rows[-1] if rows else header["Nodes"][1]
-    counts = {"Connections": len(flows), "Triggers": len(triggers), "Failures": 0}
+    counts = {"Connections": len(flows), "Triggers": len(triggers), "Failures": len(failed)}
     problems = [*_miscounted(header, counts, last), *_undefined(flows, triggers)]
     if problems:
         raise InputError("\n".join(problems))
     if not flows:
         raise last.error("the file has no flows")
     _join(flows, triggers)
-    return Imported(_table(flows, triggers), nodes, Path(path).stem)
+    return Imported(_table(flows, triggers), nodes, Path(path).stem, tuple(failed))
 
 
 def _miscounted(header: dict[str, tuple[int, Line]], counts: dict[str, int], last: Line) -> list[str]:
@@ -160,6 +163,22 @@ def _set(flow: _Flow, word: str, line: Line, at: int, start_unit: StartUnit) -> 
         line.integer(at, "prio")  # of the receiver's pulls in some transports
     else:
         flow.fires.append(line.integer(at, word, 1))
+
+
+def _failed(line: Line) -> FailedUplink:
+    values: dict[str, int] = {}
+    for at in range(1, len(line.words), 2):
+        word = line.words[at]
+        if word not in _FAILURE_WORDS or word in values:
+            raise line.error(f"unexpected word '{word}'; needed once: {', '.join(_FAILURE_WORDS)}")
+        if word == "switch_type":
+            kind = line.words[at + 1] if at + 1 < len(line.words) else "nothing"
+            if kind != "AGG":
+                raise line.error(f"switch_type must be AGG, got {kind}: htsim takes away no other links")
+        values[word] = line.integer(at + 1, word) if word != "switch_type" else 0
+    if missing := [word for word in _FAILURE_WORDS if word not in values]:
+        raise line.error(f"the failure has no {' and no '.join(missing)}")
+    return FailedUplink(values["switch_id"], values["link_id"], line)
 
 
 def _add_trigger(line: Line, triggers: dict[int, _Trigger]) -> None:
