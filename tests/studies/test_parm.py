@@ -132,6 +132,13 @@ def test_a_study_writes_all_its_files_and_the_same_ones_again(small, tmp_path):
     assert made == report.files(again)
     assert report.save(findings, tmp_path) == list(made)
     assert (tmp_path / "README.md").read_text() == made["README.md"]
+    # every file but the page and the table of models is of a cluster, and a later study of other clusters takes it away
+    (tmp_path / "notes_8gpus.csv").write_text("mine")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "files", lambda _: {"README.md": "another page", "layers_8gpus.csv": ""})
+        report.save(findings, tmp_path)
+    left = {"README.md", "models.csv", "layers_8gpus.csv", "notes_8gpus.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == left
 
 
 def test_the_page_has_every_number_beside_the_papers(small):

@@ -1,5 +1,6 @@
 """What the study leaves: tables, pictures, timelines, and the page."""
 
+import re
 from pathlib import Path
 
 from simnet import figures, timeline
@@ -16,6 +17,8 @@ from simnet.units import RATE
 
 _SHOWN = Configuration(2, 2, 4, 1024, 2048, 4096, 2)  # in the middle of the grid
 _KINDS = {"traffic": "SAA: all_to_all and all_gather at once"}
+# names of the files of one cluster
+_OURS = re.compile(r"(layers|speedups|communication|s1_or_s2|timelines?)_\d+gpus(_[a-z0-9_]+)?\.(csv|png|json\.gz)")
 _BANDS = {BASELINE: "DeepSpeed-MoE", S1: "Parm S1", S2: "Parm S2"}
 
 
@@ -69,9 +72,12 @@ def timelines(gpus: str) -> dict[str, RunResult]:
 
 
 def save(findings: Findings, directory: Path) -> list[str]:
-    """Write all files; returns their names."""
+    """Write all files, in the place of those that an earlier study has left there; returns their names."""
     made = files(findings)
     directory.mkdir(parents=True, exist_ok=True)
+    for old in sorted(directory.iterdir()):
+        if _OURS.fullmatch(old.name) and old.name not in made:  # of another cluster or reading, which the page lacks
+            old.unlink()
     for name, contents in made.items():
         data = contents.encode() if isinstance(contents, str) else contents
         (directory / name).write_bytes(data)
