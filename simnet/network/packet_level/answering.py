@@ -10,7 +10,7 @@ from simnet.network.packet_level.load_balancing.feedback import ANSWERED, EXPIRE
 from simnet.network.packet_level.packet_pool import free_packet
 from simnet.network.packet_level.port import append
 from simnet.network.packet_level.serving import serve
-from simnet.network.packet_level.state import ACK, CREDIT, NACK, NEVER, PORT_EVENTS
+from simnet.network.packet_level.state import ACK, CREDIT, NACK, NEVER, PORT_EVENTS, place
 
 MOST_BARREN_TIMEOUTS = 30  # in a row, without anything acknowledged: nothing moves any more
 
@@ -21,12 +21,12 @@ def send_answer(
     heap, world, graphs, flows, successors, timers,
 ):  # fmt: skip
     """Queue an acknowledgement at the receiver's own port."""
-    port = path_links[packets[slot].hop]
+    port = place(path_links[packets[slot].hop])
     serve(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
-    append(slot, port, port + packets[slot].lane * world[0].links, now, ports, packets, world)
+    append(slot, port, place(port + packets[slot].lane * world[0].links), now, ports, packets, world)
     if ports[port].busy_until <= now:
         serve(
             port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
@@ -43,7 +43,7 @@ def take_answer(
     p = packets[slot]
     c = p.connection
     k = connections[c]
-    port = k.port
+    port = place(k.port)
     serve(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,

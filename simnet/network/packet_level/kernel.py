@@ -23,6 +23,7 @@ from simnet.network.packet_level.state import (
     PULL,
     RESUME,
     WAKE,
+    place,
 )
 from simnet.network.packet_level.switching import forward
 
@@ -38,7 +39,7 @@ def arrive(
 ):  # fmt: skip
     """The packet at the head of a wire has reached the far end."""
     p = ports[port]
-    slot = p.wire_head
+    slot = place(p.wire_head)
     p.wire_head = packets[slot].next
     if p.wire_head >= 0:
         replace_first(packets[p.wire_head].arrival, ARRIVE * len(ports) + port, heap, world)
@@ -55,7 +56,7 @@ def arrive(
         p.dropped += 1
         p.dropped_bytes += packets[slot].bytes
         if p.lossless == CREDITS:
-            row = port + packets[slot].lane * world[0].links
+            row = place(port + packets[slot].lane * world[0].links)
             return_credit(row, packets[slot].bytes, now, ports, packets, heap, world)
         free_packet(slot, packets, world)
         return
@@ -66,7 +67,7 @@ def arrive(
         )  # fmt: skip
         return
     if p.lossless == CREDITS:
-        row = port + packets[slot].lane * world[0].links
+        row = place(port + packets[slot].lane * world[0].links)
         return_credit(row, packets[slot].bytes, now, ports, packets, heap, world)
     if packets[slot].kind != DATA:
         take_answer(
@@ -101,17 +102,17 @@ def handle(
 ):  # fmt: skip
     """Process the first event of the heap, which is no arrival."""
     kind, row = number // len(ports), number % len(ports)
-    port = row % world[0].links
+    port = place(row % world[0].links)
     pop(heap, world)
     grant = np.int64(-1)
     if kind == PULL:
         grant = pulls.next_grant(port, now, connections, params, ports, packets, paths, heap, world)
         if grant < 0:
             return
-        port = np.int64(path_links[packets[grant].hop])
+        port = place(path_links[packets[grant].hop])
     c = (number - PORT_EVENTS * len(ports)) >> 1
     if kind >= PORT_EVENTS:
-        port = np.int64(connections[c].port)
+        port = place(connections[c].port)
     serve(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
@@ -132,7 +133,8 @@ def handle(
         p.paused = 0
         p.paused_time += now - p.paused_since
     elif kind == PULL:
-        append(grant, port, port + packets[grant].lane * world[0].links, now, ports, packets, world)
+        lane = place(port + packets[grant].lane * world[0].links)
+        append(place(grant), port, lane, now, ports, packets, world)
     else:
         p.starving = ENOUGH
     serve(
@@ -215,8 +217,8 @@ def advance(
         if time > w.sample_next:
             w.now = w.sample_next
             look_after(
-                w.sample_port, w.now, ports, devices, packets, connections, messages, bits, paths, params, balancers,
-                records, heap, world, graphs, flows, successors, timers,
+                place(w.sample_port), w.now, ports, devices, packets, connections, messages, bits, paths, params,
+                balancers, records, heap, world, graphs, flows, successors, timers,
             )  # fmt: skip
             sample(ports, connections, samples, probes, world)
             continue
@@ -232,13 +234,13 @@ def advance(
             c = flows[flow].connection
             if kind == START and connections[c].paths != 0 and flows[flow].bytes > 0.0:
                 look_after(
-                    connections[c].port, time, ports, devices, packets, connections, messages, bits, paths, params,
-                    balancers, records, heap, world, graphs, flows, successors, timers,
+                    place(connections[c].port), time, ports, devices, packets, connections, messages, bits, paths,
+                    params, balancers, records, heap, world, graphs, flows, successors, timers,
                 )  # fmt: skip
                 begin(flow, time, connections, messages, params, flows, ports, heap, world)
                 look_after(
-                    connections[c].port, time, ports, devices, packets, connections, messages, bits, paths, params,
-                    balancers, records, heap, world, graphs, flows, successors, timers,
+                    place(connections[c].port), time, ports, devices, packets, connections, messages, bits, paths,
+                    params, balancers, records, heap, world, graphs, flows, successors, timers,
                 )  # fmt: skip
             else:
                 if len(record) > 0:
@@ -250,9 +252,9 @@ def advance(
         number = heap[0] & ((np.int64(1) << w.bits) - 1)
         if number < len(ports):
             arrive(
-                number, time, ports, devices, device_ports, packets, connections, messages, bits, paths, path_links,
-                params, balancers, records, settings, feedback, heap, world, graphs, flows, successors, pending,
-                completions, timers, record, hops, memory,
+                place(number), time, ports, devices, device_ports, packets, connections, messages, bits, paths,
+                path_links, params, balancers, records, settings, feedback, heap, world, graphs, flows, successors,
+                pending, completions, timers, record, hops, memory,
             )  # fmt: skip
         else:
             handle(

@@ -11,7 +11,7 @@ from simnet.hashing import mix
 from simnet.jit import kernel
 from simnet.network.packet_level.credits import has_credit, return_credit, take_credits
 from simnet.network.packet_level.heap import push
-from simnet.network.packet_level.state import ARRIVE, CREDITS, DATA, PAUSE, RESUME, WAKE
+from simnet.network.packet_level.state import ARRIVE, CREDITS, DATA, PAUSE, RESUME, WAKE, place
 
 PAUSE_FRAME = 64  # [bytes] IEEE 802.1Qbb
 
@@ -90,9 +90,9 @@ def _xon(up, device):
 @kernel(inline=True)
 def leave_ingress(slot, time, ports, devices, packets, heap, world):
     """A packet leaves the buffer it has waited in: free the space, resume or give credit to the link it came by."""
-    ingress = packets[slot].ingress
-    if ingress < 0:
+    if packets[slot].ingress < 0:
         return
+    ingress = place(packets[slot].ingress)
     size = packets[slot].bytes
     up = ports[ingress]
     device = devices[ports[ingress].far]
@@ -142,13 +142,13 @@ def send_waiting(port, row, queue, ports, devices, packets, records, heap, world
     p, lane = ports[port], ports[row]
     start = p.busy_until
     if lane.control_head >= 0:
-        slot = lane.control_head
+        slot = place(lane.control_head)
         if p.lossless == CREDITS and not has_credit(row, packets[slot].bytes, start, ports, packets, world):
             return False
         lane.control_head = packets[slot].next
         p.control_bytes -= packets[slot].bytes
     elif lane.data_head >= 0 and lane.paused == 0:
-        slot = lane.data_head
+        slot = place(lane.data_head)
         if p.lossless == CREDITS and not has_credit(row, packets[slot].bytes, start, ports, packets, world):
             return False
         _note_queue(p, start)
@@ -183,7 +183,7 @@ def append(slot, port, row, now, ports, packets, world):
         return
     _note_queue(p, now)
     if packets[slot].kind == DATA:
-        queue = row if row == port or world[0].priorities == 1 else np.int64(port)
+        queue = row if world[0].priorities == 1 else port
         _mark(slot, port, row, queue, 1, now, ports, packets, world)
     if lane.data_head < 0:
         lane.data_head = slot

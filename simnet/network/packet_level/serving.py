@@ -9,7 +9,7 @@ from simnet.network.packet_level.connection_state import IDLE, IN_RING, WINDOW_F
 from simnet.network.packet_level.credits import await_credit, has_credit
 from simnet.network.packet_level.lanes import SPARE_PACKETS, book, next_lane, next_priority
 from simnet.network.packet_level.port import send_waiting, transmit, wake_at
-from simnet.network.packet_level.state import CREDITS
+from simnet.network.packet_level.state import CREDITS, place
 
 
 @kernel
@@ -23,7 +23,7 @@ def pull(
         return False
     start = p.busy_until
     while lane.ring >= 0:
-        c = lane.ring
+        c = place(lane.ring)
         k = connections[c]
         congestion_control.before_send(k.control_kind, k, params[k.params], start * 1e-12)
         if sender.wanted_state(c, start, connections, messages) != IN_RING:
@@ -34,7 +34,7 @@ def pull(
             return False
         lane.ring = k.ring_next
         message, before = k.message, k.highest
-        slot = sender.next_packet(c, start, connections, messages, bits, packets, paths, balancers, world)
+        slot = place(sender.next_packet(c, start, connections, messages, bits, packets, paths, balancers, world))
         if k.timer == 0 or k.unacknowledged == packets[slot].sequence:
             sender.arm_timeout(c, start, connections, ports, heap, world)
         transmit(slot, port, row, start, ports, packets, heap, world)
@@ -77,14 +77,16 @@ def serve_lanes(
     p = ports[port]
     while p.busy_until <= now:
         if world[0].priorities == 1:
-            row = queue = next_priority(port, ports, packets, connections, world)
-        else:  # virtual lanes are marked together
-            row, queue = next_lane(port, ports, packets, connections, world), port
-        if row < 0:
+            chosen = next_priority(port, ports, packets, connections, world)
+        else:
+            chosen = next_lane(port, ports, packets, connections, world)
+        if chosen < 0:
             if p.lossless == CREDITS and await_credit(port, now, ports, heap, world):
                 continue
             p.busy_until = now
             break
+        row = place(chosen)
+        queue = row if world[0].priorities == 1 else port  # virtual lanes are marked together
         control, before = ports[row].control_head >= 0, p.bytes_out
         if not send_waiting(port, row, queue, ports, devices, packets, records, heap, world):
             pull(

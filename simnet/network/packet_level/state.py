@@ -7,6 +7,10 @@ from simnet.network.records import whole_lines
 SECOND = 1e12  # [ps]
 NEVER = np.int64(2**62)  # [ps]
 
+# A row that is there: numba counts negative ones from the end, which costs instructions at every look, and compiles a
+# function anew for every kind of number it is given.
+place = np.uint32
+
 # One row: scalars that the kernels share.
 WORLD = np.dtype(
     [
@@ -62,8 +66,8 @@ PORT = whole_lines(
         ("control_tail", "i4"),
         ("wire_head", "i4"),
         ("wire_tail", "i4"),
-        ("node", "i4"),  # device at whose egress it stands
-        ("far", "i4"),  # device at the other end
+        ("node", "u4"),  # device at whose egress it stands
+        ("far", "u4"),  # device at the other end
         ("ring", "i4"),  # connection that sends next, of those whose first link this is; -1: none; of a port: HAS_LANES
         ("lossless", "i4"),  # NONE, PFC or CREDITS, towards the far end
         # what a transmission changes
@@ -147,9 +151,9 @@ PACKET = np.dtype(
     [
         ("arrival", "i8"),  # [ps] at the far end of the wire it is on; in a data queue: the packet before it
         ("sent", "i8"),  # [ps] when the data packet left its sender; echoed by its acknowledgement
-        ("hop", "i4"),  # where in `path_links` the link stands that it is on
+        ("hop", "u4"),  # where in `path_links` the link stands that it is on
         ("next", "i4"),  # in the list it is in
-        ("connection", "i4"),
+        ("connection", "u4"),
         ("sequence", "i4"),  # of the data packet, or of the one acknowledged
         ("acknowledged", "i4"),  # cumulative: all before this number have arrived; else what a control tells or grants
         ("message", "i4"),  # of an acknowledgement: bit i: the packet i + 1 beyond `acknowledged` has arrived

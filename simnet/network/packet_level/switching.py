@@ -8,7 +8,7 @@ from simnet.network.packet_level.credits import return_credit
 from simnet.network.packet_level.packet_pool import free_packet
 from simnet.network.packet_level.port import append, fits, pause_if_full, uniform, wake_at, xoff_of
 from simnet.network.packet_level.serving import look_after, serve
-from simnet.network.packet_level.state import CREDITS, DATA, PFC
+from simnet.network.packet_level.state import CREDITS, DATA, PFC, place
 
 
 @kernel
@@ -85,7 +85,7 @@ def trim_last(port, row, ports, devices, packets, settings):
 @kernel
 def refuse(slot, now, ports, packets, heap, world):
     """A packet finds no place where it has come to."""
-    ingress = packets[slot].ingress
+    ingress = place(packets[slot].ingress)
     if ports[ingress].lossless == CREDITS:
         return_credit(ingress, packets[slot].bytes, now, ports, packets, heap, world)
     free_packet(slot, packets, world)
@@ -98,23 +98,24 @@ def forward(
 ):  # fmt: skip
     """A packet has come over `link` to a device that passes it on: queue it at its next port."""
     packets[slot].hop += 1
-    port = path_links[packets[slot].hop]
-    ingress = link + packets[slot].lane * world[0].links
+    chosen = path_links[packets[slot].hop]
+    ingress = place(link + packets[slot].lane * world[0].links)
     packets[slot].ingress = ingress
     if world[0].lanes > 1:
         packets[slot].lane = min(packets[slot].lane + ports[link].raises, world[0].lanes)
     if world[0].steered == 1:
-        port = load_balancing.steer(
+        chosen = load_balancing.steer(
             slot, link, now, ports, packets, connections, balancers, paths, path_links, hops, memory, world
         )
-        if port < 0:  # on its way it has got where no path leads on
+        if chosen < 0:  # on its way it has got where no path leads on
             refuse(slot, now, ports, packets, heap, world)
             return
+    port = place(chosen)
     serve(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
-    row = port + packets[slot].lane * world[0].links
+    row = place(port + packets[slot].lane * world[0].links)
     if not admit(slot, port, row, ports, devices, packets, settings, world):
         refuse(slot, now, ports, packets, heap, world)
         return
@@ -139,12 +140,12 @@ def forward(
         # queues that were not looked at lately may hold less than the books say
         for i in range(device.first_port, device.first_port + device.ports):
             look_after(
-                device_ports[i], now, ports, devices, packets, connections, messages, bits, paths, params, balancers,
-                records, heap, world, graphs, flows, successors, timers,
+                place(device_ports[i]), now, ports, devices, packets, connections, messages, bits, paths, params,
+                balancers, records, heap, world, graphs, flows, successors, timers,
             )  # fmt: skip
         pause_if_full(ingress, now, ports, devices, heap, world)
         if up.pausing == 1:
             for i in range(device.first_port, device.first_port + device.ports):
-                other = device_ports[i]
+                other = place(device_ports[i])
                 if ports[other].data_bytes + ports[other].control_bytes > 0:
                     wake_at(other, ports[other].busy_until, ports, heap, world)
