@@ -244,6 +244,17 @@ def test_a_run_that_is_cut_off_has_the_bytes_that_were_delivered(model, monkeypa
     assert received == pytest.approx([0, 1.5e6, 0, 1.5e6], abs=3e4)
 
 
+def test_what_only_packets_show_is_named_where_there_are_none():
+    network = {"congestion_control": {"kind": "dctcp"}, "ports": {"lossless": False}}
+    for model in NETWORK_MODELS:
+        chosen = network | {"model": model}
+        finished = ran({"kind": "single_switch", "nodes": 2}, collective("all_reduce", "8kB"), network=chosen)
+        told = [note for note in finished.summary["notes"] if "network.congestion_control, network.ports" in note]
+        assert len(told) == (model != "packet")
+    finished = ran({"kind": "single_switch", "nodes": 2}, collective("all_reduce", "8kB"))
+    assert not finished.summary["notes"]
+
+
 def test_wrong_data_from_python_is_told_in_the_words_of_yaml():
     with pytest.raises(InputError, match=r"topology.nodess: unknown key; allowed: .*; did you mean 'nodes'\?"):
         ran({"kind": "single_switch", "nodess": 2}, collective("all_reduce", "8MB"))

@@ -6,7 +6,7 @@ import numpy as np
 
 from simnet.engine import recorder
 from simnet.errors import PhysicsError
-from simnet.experiment import Experiment
+from simnet.experiment import Experiment, Network
 from simnet.metrics import summarize
 from simnet.result import RunResult
 from simnet.run.building import Simulation
@@ -30,7 +30,7 @@ def gathered(simulation: Simulation, status: str, error: str) -> RunResult:
     wanted = simulation.experiment.output.messages
     messages = recorder.messages_table(report, replay, topology) if wanted else None
     told = [note for job in replay.jobs for note in job.plan.graph.notes]
-    told += _without_traffic(simulation.experiment)
+    told += [*_without_traffic(simulation.experiment), *_of_packets(simulation.experiment)]
     notes = [*topology.assumptions, *told, *report.notes, *report.unused, *_beaten_bounds(simulation)]
     network = {"model": simulation.experiment.network.model, **report.settings, "unused": report.unused}
     counts = {"tasks": tasks.num_rows, "operations": len(replay.launched), "steps": replay.clock.steps, **report.counts}
@@ -52,6 +52,16 @@ def gathered(simulation: Simulation, status: str, error: str) -> RunResult:
         messages=messages,
         probes=recorder.probes_table(report, replay, names, topology) if report.probes else None,
     )
+
+
+def _of_packets(experiment: Experiment) -> list[str]:
+    """What is set and only packets show."""
+    network, default = experiment.network, Network()
+    keys = ("congestion_control", "transport", "ports", "packets")
+    chosen = [key for key in keys if getattr(network, key) != getattr(default, key)]
+    if network.model == "packet" or not chosen:
+        return []
+    return [f"model: {network.model} knows no packets: network.{', network.'.join(chosen)} made no difference"]
 
 
 def _without_traffic(experiment: Experiment) -> list[str]:
