@@ -34,7 +34,7 @@ def may_send(row, time, ports, packets, connections, world):
     return waits
 
 
-@kernel
+@kernel(inline=True)
 def next_lane(port, ports, packets, connections, world):
     """Row of the virtual lane whose turn it is, -1: none may send. Round robin of those that may, control first."""
     p, links, lanes = ports[port], world[0].links, world[0].lanes
@@ -52,7 +52,7 @@ def next_lane(port, ports, packets, connections, world):
     return port + (chosen + 1) * links
 
 
-@kernel
+@kernel(inline=True)
 def next_priority(port, ports, packets, connections, world):
     """Row of the priority whose turn it is, -1: none may send. Control first, then strict ones, then by weight."""
     p, links, strict = ports[port], world[0].links, world[0].strict
@@ -75,7 +75,15 @@ def next_priority(port, ports, packets, connections, world):
     return port + (chosen + 1) * links
 
 
-@kernel(inline=True)
+@kernel
+def next_row(port, ports, packets, connections, world):
+    """Row of the lane whose turn it is, -1: none may send."""
+    if world[0].priorities == 1:
+        return np.int64(next_priority(port, ports, packets, connections, world))
+    return np.int64(next_lane(port, ports, packets, connections, world))
+
+
+@kernel
 def book(row, size, port, ports, world):
     """A priority has sent `size` bytes of data: the next one has its turn when those of this one are used up."""
     lane = ports[row]

@@ -7,7 +7,7 @@ from simnet.network.dependencies import release
 from simnet.network.packet_level import congestion_control, sender
 from simnet.network.packet_level.connection_state import IDLE, IN_RING, WINDOW_FULL
 from simnet.network.packet_level.credits import await_credit, has_credit
-from simnet.network.packet_level.lanes import SPARE_PACKETS, book, next_lane, next_priority
+from simnet.network.packet_level.lanes import SPARE_PACKETS, book, next_row
 from simnet.network.packet_level.port import send_waiting, transmit, wake_at
 from simnet.network.packet_level.state import CREDITS, place
 
@@ -69,60 +69,34 @@ def serve_queue(port, now, ports, devices, packets, records, heap, world):
 
 
 @kernel
-def serve_lanes(
-    port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
-    graphs, flows, successors, timers,
-):  # fmt: skip
-    """Start everything at a port with lanes whose turn has come by `now`; of each lane what waits, then connections."""
-    p = ports[port]
-    while p.busy_until <= now:
-        if world[0].priorities == 1:
-            chosen = next_priority(port, ports, packets, connections, world)
-        else:
-            chosen = next_lane(port, ports, packets, connections, world)
-        if chosen < 0:
-            if p.lossless == CREDITS and await_credit(port, now, ports, heap, world):
-                continue
-            p.busy_until = now
-            break
-        row = place(chosen)
-        queue = row if world[0].priorities == 1 else port  # virtual lanes are marked together
-        control, before = ports[row].control_head >= 0, p.bytes_out
-        if not send_waiting(port, row, queue, ports, devices, packets, records, heap, world):
-            pull(
-                port, row, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
-                graphs, flows, successors, timers,
-            )  # fmt: skip
-        if not control:
-            book(row, p.bytes_out - before, port, ports, world)
-    wake_if_awaited(port, now, ports, devices, heap, world)
-
-
-@kernel
 def serve_ring(
     port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
     graphs, flows, successors, timers,
 ):  # fmt: skip
-    """Start everything at a sender's port whose turn has come by `now`: what waits in its queues, then connections."""
-    if world[0].lanes > 1:
-        serve_lanes(
-            port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
-            world, graphs, flows, successors, timers,
-        )  # fmt: skip
-        return
-    p = ports[port]
+    """Start all whose turn has come by `now` at a port of senders or with lanes: what waits, then connections."""
+    p, lanes = ports[port], world[0].lanes > 1
+    row = queue = np.int64(port)
     while p.busy_until <= now:
-        if send_waiting(port, port, port, ports, devices, packets, records, heap, world):
-            continue
-        if pull(
-            port, port, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
-            graphs, flows, successors, timers,
-        ):  # fmt: skip
-            continue
+        if lanes:
+            row = next_row(port, ports, packets, connections, world)
+            queue = row if world[0].priorities == 1 else np.int64(port)  # virtual lanes are marked together
+        if row >= 0:
+            before, control = p.bytes_out, p.control_bytes
+            if send_waiting(port, row, queue, ports, devices, packets, records, heap, world) or pull(
+                port, row, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
+                graphs, flows, successors, timers,
+            ):  # fmt: skip
+                if lanes and p.control_bytes == control:
+                    book(row, p.bytes_out - before, port, ports, world)
+                continue
+            if lanes:
+                continue  # connections of that lane may not send after all
         if p.lossless == CREDITS and await_credit(port, now, ports, heap, world):
             continue
         p.busy_until = now
         break
+    if lanes:
+        wake_if_awaited(port, now, ports, devices, heap, world)
 
 
 @kernel(inline=True)
