@@ -142,7 +142,8 @@ class Transport(Params):
     """Base of a way to recover lost packets."""
 
     timeout: Time | None = Field(
-        None, description="retransmission timeout; default 3 RTT + 100 us, where lossless at least 4 ms"
+        None,
+        description="retransmission timeout; default 3 RTT + 100 us, where lossless at least 4 ms, with swift 1 ms",
     )
 
 
@@ -177,6 +178,7 @@ class Control(Params):
 
     transport: ClassVar[Transport] = GoBackN()
     ports: ClassVar[Ports] = Ports(pfc=Pfc())
+    least_timeout: ClassVar[float] = 0.0  # [s] where none is set
     ack_every: ClassVar[int] = 1  # packets for one acknowledgement
     marking_bdps: ClassVar[tuple[float, float] | None] = None  # Kmin and Kmax in bandwidth-delay products
     link_credits: ClassVar[bool] = False  # InfiniBand's flow control instead of pauses

@@ -121,7 +121,8 @@ class Settings:
         """Retransmission timeout [s]."""
         if self.recovery.timeout is not None:
             return self.recovery.timeout
-        return max(LOSSLESS_TIMEOUT if self.ports.lossless else 0.0, 3 * rtt + 100e-6)
+        lossless = LOSSLESS_TIMEOUT if self.ports.lossless else 0.0
+        return max(lossless, self.control.least_timeout, 3 * rtt + 100e-6)
 
     def fill_connections(self, rows: np.recarray) -> None:
         """Put the policies into rows of CONNECTION."""

@@ -57,8 +57,7 @@ def test_eqds_messages_after_one_another_on_a_connection():
     assert model.report().transport["timeouts"] == 0
 
 
-# swift aims at a delay below that of such a way, and so at less than a packet in a round trip
-@pytest.mark.parametrize("kind", [kind for kind in CONGESTION_CONTROLS if kind != "swift"])
+@pytest.mark.parametrize("kind", CONGESTION_CONTROLS)
 def test_no_timeout_fires_for_the_length_of_the_way(kind):
     # a round trip of 40 ms; what is lost or late makes timeouts fire, and here nothing is
     topology = far_star(2, latency=1e-2)

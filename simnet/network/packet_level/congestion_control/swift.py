@@ -14,14 +14,15 @@ from pydantic import Field, model_validator
 from simnet.jit import kernel
 from simnet.network.packet_level.parameters import Control, Ports, SelectiveRepeat, Transport
 from simnet.params import inside
-from simnet.units import Time
+from simnet.units import TIME, Time
 
 
 class Swift(Control):
     """The window follows a target delay that grows as the window shrinks, below one packet by pacing."""
 
+    transport: ClassVar[Transport] = SelectiveRepeat(duplicates=64)
     # long enough for the queue of many first windows, before there is an RTT to go by
-    transport: ClassVar[Transport] = SelectiveRepeat(timeout="1ms", duplicates=64)
+    least_timeout: ClassVar[float] = TIME.parse("1ms")
     ports: ClassVar[Ports] = Ports()  # lossy: no pauses
 
     base_target: Time | None = Field(None, description="default 5/3 of the base RTT, 20 us at 12 us, derived [UET]")
