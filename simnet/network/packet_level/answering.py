@@ -8,9 +8,9 @@ from simnet.network.packet_level.connection_state import GO_BACK_N, SELECTIVE
 from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.load_balancing.feedback import ANSWERED, EXPIRED, TRIMMED
 from simnet.network.packet_level.packet_pool import free_packet
-from simnet.network.packet_level.port import append
+from simnet.network.packet_level.port import append, row_at
 from simnet.network.packet_level.serving import serve
-from simnet.network.packet_level.state import ACK, CREDIT, NACK, NEVER, PORT_EVENTS, place
+from simnet.network.packet_level.state import ACK, CREDIT, NACK, NEVER, PORT_EVENTS, TIMEOUT, place
 
 MOST_BARREN_TIMEOUTS = 30  # in a row, without anything acknowledged: nothing moves any more
 
@@ -26,7 +26,7 @@ def send_answer(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
-    append(slot, port, place(port + packets[slot].lane * world[0].links), now, ports, packets, world)
+    append(slot, port, row_at(slot, port, packets, world), now, ports, packets, world)
     if ports[port].busy_until <= now:
         serve(
             port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
@@ -142,7 +142,7 @@ def time_out(c, now, connections, messages, bits, paths, params, balancers, port
     patience = k.timeout << sender.MOST_DOUBLINGS if starved and k.inflight <= 0.0 else 0
     if k.deadline + patience > now:
         k.timer = k.deadline if k.deadline > now else now + k.timeout
-        push(k.timer, PORT_EVENTS * len(ports) + 2 * c + 1, heap, world)
+        push(k.timer, PORT_EVENTS * len(ports) + 2 * c + TIMEOUT, heap, world)
         return
     k.timeouts += 1
     k.barren += 1

@@ -1,13 +1,11 @@
 """Links that fail and return."""
 
-import numpy as np
-
 from simnet.jit import kernel
 from simnet.network.packet_level import sender
 from simnet.network.packet_level.connection_state import IDLE, IN_RING
 from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.packet_pool import free_packet
-from simnet.network.packet_level.port import leave_ingress
+from simnet.network.packet_level.port import leave_ingress, note_queue
 from simnet.network.packet_level.state import DUE, PORT_EVENTS
 
 
@@ -16,8 +14,7 @@ def cut(port, now, ports, devices, packets, heap, world):
     """A link fails: what waits for it is lost now, what is on its wire when it would have arrived."""
     p = ports[port]
     p.down = 1
-    p.area += np.float64(p.data_bytes) * np.float64(now - p.area_since)
-    p.area_since = now
+    note_queue(p, now)
     for row in range(port, len(ports), world[0].links):
         lane = ports[row]
         _drop_all(lane.data_head, port, now, ports, devices, packets, heap, world)

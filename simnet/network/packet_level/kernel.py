@@ -8,9 +8,9 @@ from simnet.network.packet_level import congestion_control, pulls, receiver, sen
 from simnet.network.packet_level.answering import begin, send_answer, take_answer, time_out
 from simnet.network.packet_level.credits import ENOUGH, return_credit
 from simnet.network.packet_level.heap import pop, replace_first, room
-from simnet.network.packet_level.lanes import SPARE_PACKETS
-from simnet.network.packet_level.packet_pool import free_packet
-from simnet.network.packet_level.port import append, uniform
+from simnet.network.packet_level.packet_pool import SPARE_PACKETS, free_packet
+from simnet.network.packet_level.port import append, row_at, uniform
+from simnet.network.packet_level.sampling import sample
 from simnet.network.packet_level.serving import look_after, serve
 from simnet.network.packet_level.state import (
     ARRIVE,
@@ -56,8 +56,7 @@ def arrive(
         p.dropped += 1
         p.dropped_bytes += packets[slot].bytes
         if p.lossless == CREDITS:
-            row = place(port + packets[slot].lane * world[0].links)
-            return_credit(row, packets[slot].bytes, now, ports, packets, heap, world)
+            return_credit(row_at(slot, port, packets, world), packets[slot].bytes, now, ports, packets, heap, world)
         free_packet(slot, packets, world)
         return
     if path_links[packets[slot].hop + 1] >= 0:
@@ -67,8 +66,7 @@ def arrive(
         )  # fmt: skip
         return
     if p.lossless == CREDITS:
-        row = place(port + packets[slot].lane * world[0].links)
-        return_credit(row, packets[slot].bytes, now, ports, packets, heap, world)
+        return_credit(row_at(slot, port, packets, world), packets[slot].bytes, now, ports, packets, heap, world)
     if packets[slot].kind != DATA:
         take_answer(
             slot, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records,
@@ -133,8 +131,7 @@ def handle(
         p.paused = 0
         p.paused_time += now - p.paused_since
     elif kind == PULL:
-        lane = place(port + packets[grant].lane * world[0].links)
-        append(place(grant), port, lane, now, ports, packets, world)
+        append(place(grant), port, row_at(grant, port, packets, world), now, ports, packets, world)
     else:
         p.starving = ENOUGH
     serve(
@@ -144,37 +141,33 @@ def handle(
 
 
 @kernel(inline=True)
-def sample(ports, connections, samples, probes, world):
-    """Note counters of the port whose turn it is; after the last one set the next time, and thin out a full table.
-
-    The port has been served, so what it has sent and what waits in it are those of this very moment.
-    """
-    w = world[0]
-    most = len(samples) // w.links
-    p = ports[w.sample_port]
-    s = samples[w.samples * w.links + w.sample_port]
-    s.bytes = p.bytes_out - max(p.busy_until - w.now, 0) / p.ps_per_byte
-    s.area = p.area + np.float64(p.data_bytes) * np.float64(w.now - p.area_since)
-    w.sample_port += 1
-    if w.sample_port < w.links:
+def expire(
+    now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world, graphs,
+    flows, successors, pending, completions, timers, record,
+):  # fmt: skip
+    """The first timer is due: its flow begins, or has been delivered after a delay of its own."""
+    flow, kind = timers[0].code >> 1, timers[0].code & 1
+    pop_timer(timers, world)
+    if len(record) > 0:
+        record[2 * flow + 1 - kind] = now
+    c = flows[flow].connection
+    if kind == START and connections[c].paths != 0 and flows[flow].bytes > 0.0:
+        port = place(connections[c].port)
+        look_after(
+            port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
+            world, graphs, flows, successors, timers,
+        )  # fmt: skip
+        begin(flow, now, connections, messages, params, flows, ports, heap, world)
+        look_after(
+            port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
+            world, graphs, flows, successors, timers,
+        )  # fmt: skip
         return
-    chosen = len(probes) // most
-    for i in range(chosen):
-        row = probes[w.samples * chosen + i]
-        if row.connection > 0:
-            k = connections[row.connection - 1]
-            row.window, row.rate, row.inflight, row.rtt, row.sent = k.window, k.rate, k.inflight, k.rtt, k.sent_bytes
-    w.sample_port = 0
-    w.samples += 1
-    if w.samples == most:
-        for i in range(most // 2):
-            for port in range(w.links):
-                samples[i * w.links + port] = samples[(2 * i + 1) * w.links + port]
-            for c in range(chosen):
-                probes[i * chosen + c] = probes[(2 * i + 1) * chosen + c]
-        w.samples = most // 2
-        w.sample_step *= 2
-    w.sample_next += w.sample_step
+    if len(record) > 0:
+        record[2 * flow + 1] = now
+    release(flow, True, np.float64(now), graphs, flows, successors, connections, timers, world)
+    release(flow, False, np.float64(now), graphs, flows, successors, connections, timers, world)
+    count_off(flow, graphs, flows, connections, pending, completions, world)
 
 
 @kernel
@@ -225,29 +218,12 @@ def advance(
         w.now = time
         w.events += 1
         if w.timers > 0 and np.int64(timers[0].time) <= time:
-            flow, kind = timers[0].code >> 1, timers[0].code & 1
-            if w.timers + count_successors(flow, flows) + 2 >= len(timers):
+            if w.timers + count_successors(timers[0].code >> 1, flows) + 2 >= len(timers):
                 return MORE_TIMERS
-            pop_timer(timers, world)
-            if len(record) > 0:
-                record[2 * flow + 1 - kind] = time
-            c = flows[flow].connection
-            if kind == START and connections[c].paths != 0 and flows[flow].bytes > 0.0:
-                look_after(
-                    place(connections[c].port), time, ports, devices, packets, connections, messages, bits, paths,
-                    params, balancers, records, heap, world, graphs, flows, successors, timers,
-                )  # fmt: skip
-                begin(flow, time, connections, messages, params, flows, ports, heap, world)
-                look_after(
-                    place(connections[c].port), time, ports, devices, packets, connections, messages, bits, paths,
-                    params, balancers, records, heap, world, graphs, flows, successors, timers,
-                )  # fmt: skip
-            else:
-                if len(record) > 0:
-                    record[2 * flow + 1] = time
-                release(flow, True, np.float64(time), graphs, flows, successors, connections, timers, world)
-                release(flow, False, np.float64(time), graphs, flows, successors, connections, timers, world)
-                count_off(flow, graphs, flows, connections, pending, completions, world)
+            expire(
+                time, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
+                world, graphs, flows, successors, pending, completions, timers, record,
+            )  # fmt: skip
             continue
         number = heap[0] & ((np.int64(1) << w.bits) - 1)
         if number < len(ports):

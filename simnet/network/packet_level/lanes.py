@@ -9,9 +9,9 @@ import numpy as np
 
 from simnet.jit import kernel
 from simnet.network.packet_level.credits import has_credit
+from simnet.network.packet_level.packet_pool import SPARE_PACKETS
 from simnet.network.packet_level.state import CREDITS
 
-SPARE_PACKETS = 256  # room that one event may need
 NOTHING, DATA_WAITS, CONTROL_WAITS = range(3)
 
 

@@ -23,6 +23,12 @@ def uniform(world, a, b, c):
     return np.float64(key >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
+@kernel(inline=True)
+def row_at(slot, port, packets, world):
+    """Row of PORT of the lane in which a packet takes a port."""
+    return place(port + packets[slot].lane * world[0].links)
+
+
 @kernel
 def wake_at(port, time, ports, heap, world):
     """Have a port served at `time` [ps], unless an earlier wake-up stands."""
@@ -33,7 +39,7 @@ def wake_at(port, time, ports, heap, world):
 
 
 @kernel(inline=True)
-def _note_queue(p, now):
+def note_queue(p, now):
     """Book the data queue up to now, before it changes."""
     p.area += np.float64(p.data_bytes) * np.float64(now - p.area_since)
     p.area_since = now
@@ -151,7 +157,7 @@ def send_waiting(port, row, queue, ports, devices, packets, records, heap, world
         slot = place(lane.data_head)
         if p.lossless == CREDITS and not has_credit(row, packets[slot].bytes, start, ports, packets, world):
             return False
-        _note_queue(p, start)
+        note_queue(p, start)
         lane.data_head = packets[slot].next
         p.data_bytes -= packets[slot].bytes
         if row != port:
@@ -168,20 +174,28 @@ def send_waiting(port, row, queue, ports, devices, packets, records, heap, world
 
 
 @kernel(inline=True)
+def append_control(slot, port, row, ports, packets):
+    """Put a packet at the end of the control queue of its lane."""
+    lane = ports[row]
+    packets[slot].next = -1
+    if lane.control_head < 0:
+        lane.control_head = slot
+    else:
+        packets[lane.control_tail].next = slot
+    lane.control_tail = slot
+    ports[port].control_bytes += packets[slot].bytes
+
+
+@kernel(inline=True)
 def append(slot, port, row, now, ports, packets, world):
     """Put a packet at the end of the data or the control queue of its lane."""
+    if packets[slot].control == 1:
+        append_control(slot, port, row, ports, packets)
+        return
     p, lane = ports[port], ports[row]
     packets[slot].next = -1
     size = packets[slot].bytes
-    if packets[slot].control == 1:
-        if lane.control_head < 0:
-            lane.control_head = slot
-        else:
-            packets[lane.control_tail].next = slot
-        lane.control_tail = slot
-        p.control_bytes += size
-        return
-    _note_queue(p, now)
+    note_queue(p, now)
     if packets[slot].kind == DATA:
         queue = row if world[0].priorities == 1 else port
         _mark(slot, port, row, queue, 1, now, ports, packets, world)

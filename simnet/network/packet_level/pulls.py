@@ -8,7 +8,7 @@ import numpy as np
 from simnet.jit import kernel
 from simnet.network.packet_level.congestion_control import eqds
 from simnet.network.packet_level.heap import push
-from simnet.network.packet_level.packet_pool import new_packet
+from simnet.network.packet_level.packet_pool import packet_of
 from simnet.network.packet_level.state import CREDIT, PULL
 
 
@@ -58,9 +58,7 @@ def next_grant(port, now, connections, params, ports, packets, paths, heap, worl
         k.pulling = 0
         if not _wants_credit(c, connections, params):
             continue
-        slot = new_packet(packets, world)
-        granted = np.int64(eqds.grant(k))
-        _fill(packets[slot], c, granted, now, connections, paths)
+        slot = _grant(c, now, connections, packets, paths, world)
         if _wants_credit(c, connections, params):
             _stand_in_line(c, connections, ports)
         packet = (k.mtu + k.header) * p.ps_per_byte
@@ -71,21 +69,17 @@ def next_grant(port, now, connections, params, ports, packets, paths, heap, worl
 
 
 @kernel
-def _fill(p, c, granted, now, connections, paths):
+def _grant(c, now, connections, packets, paths, world):
+    """Make the packet that grants a connection more credit; returns its slot."""
     k = connections[c]
-    p.kind = CREDIT
-    p.control = 1
-    p.marked = 0
-    p.trimmed = 0
-    p.echo = 0
-    p.hops = 0
-    p.lane = k.lane
-    p.connection = c
+    granted = np.int64(eqds.grant(k))
+    slot = packet_of(c, CREDIT, 1, connections, packets, world)
+    p = packets[slot]
     p.sequence = 0
     p.message = 0
     p.acknowledged = granted
     p.bytes = k.ack_size
-    p.ingress = -1
     p.sent = now
     p.entropy = granted % k.paths
     p.hop = paths[k.first_path + k.paths + p.entropy].start
+    return slot

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from simnet.jit import kernel
 from simnet.network.model import MAX_PROBES
 from simnet.network.packet_level.state import NEVER, PROBE, SAMPLE, SECOND
 from simnet.network.records import table
@@ -80,3 +81,37 @@ class Sampling:
         source, destination = np.array(self._ends, np.int64).T
         columns = {name: np.array(rows[name]) for name in ("window", "rate", "inflight", "rtt", "sent")}
         return {"source": source, "destination": destination, **columns}
+
+
+@kernel(inline=True)
+def sample(ports, connections, samples, probes, world):
+    """Note counters of the port whose turn it is; after the last one set the next time, and thin out a full table.
+
+    The port has been served, so what it has sent and what waits in it are those of this very moment.
+    """
+    w = world[0]
+    most = len(samples) // w.links
+    p = ports[w.sample_port]
+    s = samples[w.samples * w.links + w.sample_port]
+    s.bytes = p.bytes_out - max(p.busy_until - w.now, 0) / p.ps_per_byte
+    s.area = p.area + np.float64(p.data_bytes) * np.float64(w.now - p.area_since)
+    w.sample_port += 1
+    if w.sample_port < w.links:
+        return
+    chosen = len(probes) // most
+    for i in range(chosen):
+        row = probes[w.samples * chosen + i]
+        if row.connection > 0:
+            k = connections[row.connection - 1]
+            row.window, row.rate, row.inflight, row.rtt, row.sent = k.window, k.rate, k.inflight, k.rtt, k.sent_bytes
+    w.sample_port = 0
+    w.samples += 1
+    if w.samples == most:
+        for i in range(most // 2):
+            for port in range(w.links):
+                samples[i * w.links + port] = samples[(2 * i + 1) * w.links + port]
+            for c in range(chosen):
+                probes[i * chosen + c] = probes[(2 * i + 1) * chosen + c]
+        w.samples = most // 2
+        w.sample_step *= 2
+    w.sample_next += w.sample_step

@@ -12,7 +12,7 @@ from simnet.network.packet_level import congestion_control, load_balancing
 from simnet.network.packet_level.bitmaps import ACKNOWLEDGED, LOST, first_set, get_bit, set_bit
 from simnet.network.packet_level.connection_state import GO_BACK_N, IDLE, IN_RING, PACED, WINDOW_FULL
 from simnet.network.packet_level.heap import push
-from simnet.network.packet_level.packet_pool import new_packet
+from simnet.network.packet_level.packet_pool import packet_of
 from simnet.network.packet_level.state import DATA, DUE, PORT_EVENTS, TIMEOUT
 
 MOST_DOUBLINGS = 6  # of a timeout
@@ -132,20 +132,11 @@ def next_packet(c, start, connections, messages, bits, packets, paths, balancers
         sequence, message = k.next_sequence, k.message
         again = sequence < k.highest
     payload = payload_of(message, sequence, k.mtu, messages)
-    slot = new_packet(packets, world)
+    slot = packet_of(c, DATA, 0, connections, packets, world)
     p = packets[slot]
-    p.kind = DATA
-    p.control = 0
-    p.marked = 0
-    p.trimmed = 0
-    p.hops = 0
-    p.lane = k.lane
-    p.connection = c
     p.sequence = sequence
     p.message = message
-    p.echo = 0
     p.bytes = payload + np.int64(k.header)
-    p.ingress = -1
     p.acknowledged = congestion_control.announced(k.control_kind, k)
     p.sent = start
     p.entropy = load_balancing.choose(

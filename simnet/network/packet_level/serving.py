@@ -7,13 +7,14 @@ from simnet.network.dependencies import release
 from simnet.network.packet_level import congestion_control, sender
 from simnet.network.packet_level.connection_state import IDLE, IN_RING, WINDOW_FULL
 from simnet.network.packet_level.credits import await_credit, has_credit
-from simnet.network.packet_level.lanes import SPARE_PACKETS, book, next_row
+from simnet.network.packet_level.lanes import book, next_row
+from simnet.network.packet_level.packet_pool import SPARE_PACKETS
 from simnet.network.packet_level.port import send_waiting, transmit, wake_at
 from simnet.network.packet_level.state import CREDITS, place
 
 
 @kernel
-def pull(
+def send_from_ring(
     port, row, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
     graphs, flows, successors, timers,
 ):  # fmt: skip
@@ -55,15 +56,22 @@ def wake_if_awaited(port, now, ports, devices, heap, world):
         wake_at(port, p.busy_until, ports, heap, world)
 
 
+@kernel(inline=True)
+def idles(port, now, ports, heap, world):
+    """Nothing at a free port may go: it idles until `now`, unless credit has come before (False: look again)."""
+    if ports[port].lossless == CREDITS and await_credit(port, now, ports, heap, world):
+        return False
+    ports[port].busy_until = now
+    return True
+
+
 @kernel
 def serve_queue(port, now, ports, devices, packets, records, heap, world):
     """Start all packets of a port's queues whose turn has come by `now`."""
     p = ports[port]
     while p.busy_until <= now:
-        if not send_waiting(port, port, port, ports, devices, packets, records, heap, world):
-            if p.lossless == CREDITS and await_credit(port, now, ports, heap, world):
-                continue
-            p.busy_until = now
+        sent = send_waiting(port, port, port, ports, devices, packets, records, heap, world)
+        if not sent and idles(port, now, ports, heap, world):
             break
     wake_if_awaited(port, now, ports, devices, heap, world)
 
@@ -82,19 +90,16 @@ def serve_ring(
             queue = row if world[0].priorities == 1 else np.int64(port)  # virtual lanes are marked together
         if row >= 0:
             before, control = p.bytes_out, p.control_bytes
-            if send_waiting(port, row, queue, ports, devices, packets, records, heap, world) or pull(
+            sent = send_waiting(port, row, queue, ports, devices, packets, records, heap, world) or send_from_ring(
                 port, row, ports, packets, connections, messages, bits, paths, params, balancers, heap, world,
                 graphs, flows, successors, timers,
-            ):  # fmt: skip
-                if lanes and p.control_bytes == control:
-                    book(row, p.bytes_out - before, port, ports, world)
+            )  # fmt: skip
+            if sent and lanes and p.control_bytes == control:
+                book(row, p.bytes_out - before, port, ports, world)
+            if sent or lanes:  # connections of that lane may not send after all, those of another may
                 continue
-            if lanes:
-                continue  # connections of that lane may not send after all
-        if p.lossless == CREDITS and await_credit(port, now, ports, heap, world):
-            continue
-        p.busy_until = now
-        break
+        if idles(port, now, ports, heap, world):
+            break
     if lanes:
         wake_if_awaited(port, now, ports, devices, heap, world)
 

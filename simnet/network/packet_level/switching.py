@@ -6,7 +6,16 @@ from simnet.jit import kernel
 from simnet.network.packet_level import load_balancing
 from simnet.network.packet_level.credits import return_credit
 from simnet.network.packet_level.packet_pool import free_packet
-from simnet.network.packet_level.port import append, fits, pause_if_full, uniform, wake_at, xoff_of
+from simnet.network.packet_level.port import (
+    append,
+    append_control,
+    fits,
+    pause_if_full,
+    row_at,
+    uniform,
+    wake_at,
+    xoff_of,
+)
 from simnet.network.packet_level.serving import look_after, serve
 from simnet.network.packet_level.state import CREDITS, DATA, PFC, place
 
@@ -36,12 +45,9 @@ def admit(slot, port, row, ports, devices, packets, settings, world):
         if lane.data_head >= 0 and uniform(world, packets[slot].connection, packets[slot].sequence, port + 7) < 0.5:
             victim = lane.data_tail
         if victim == slot:
-            packets[slot].bytes = settings[0].trim_size
-            packets[slot].trimmed = 1
-            packets[slot].control = 1
-            p.trimmed += 1
-            return True
-        trim_last(port, row, ports, devices, packets, settings)
+            _trim(slot, port, ports, packets, settings)
+        else:
+            _trim_last(port, row, ports, devices, packets, settings)
         return True
     p.dropped += 1
     p.dropped_bytes += size
@@ -51,7 +57,16 @@ def admit(slot, port, row, ports, devices, packets, settings, world):
 
 
 @kernel
-def trim_last(port, row, ports, devices, packets, settings):
+def _trim(slot, port, ports, packets, settings):
+    """Cut a packet's payload off; its header goes on in the control class."""
+    packets[slot].bytes = settings[0].trim_size
+    packets[slot].trimmed = 1
+    packets[slot].control = 1
+    ports[port].trimmed += 1
+
+
+@kernel
+def _trim_last(port, row, ports, devices, packets, settings):
     """Trim the last packet of a lane's data queue, to admit another; it stays as a header in the control queue."""
     p, lane = ports[port], ports[row]
     last = lane.data_tail
@@ -69,17 +84,8 @@ def trim_last(port, row, ports, devices, packets, settings):
     if packets[last].ingress >= 0:
         ports[packets[last].ingress].ingress_bytes -= saved
         devices[p.node].used -= saved
-    packets[last].bytes = settings[0].trim_size
-    packets[last].trimmed = 1
-    packets[last].control = 1
-    packets[last].next = -1
-    if lane.control_head < 0:
-        lane.control_head = last
-    else:
-        packets[lane.control_tail].next = last
-    lane.control_tail = last
-    p.control_bytes += settings[0].trim_size
-    p.trimmed += 1
+    _trim(last, port, ports, packets, settings)
+    append_control(last, port, row, ports, packets)
 
 
 @kernel
@@ -99,7 +105,7 @@ def forward(
     """A packet has come over `link` to a device that passes it on: queue it at its next port."""
     packets[slot].hop += 1
     chosen = path_links[packets[slot].hop]
-    ingress = place(link + packets[slot].lane * world[0].links)
+    ingress = row_at(slot, link, packets, world)
     packets[slot].ingress = ingress
     if world[0].lanes > 1:
         packets[slot].lane = min(packets[slot].lane + ports[link].raises, world[0].lanes)
@@ -115,7 +121,7 @@ def forward(
         port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world,
         graphs, flows, successors, timers,
     )  # fmt: skip
-    row = place(port + packets[slot].lane * world[0].links)
+    row = row_at(slot, port, packets, world)
     if not admit(slot, port, row, ports, devices, packets, settings, world):
         refuse(slot, now, ports, packets, heap, world)
         return
@@ -131,21 +137,36 @@ def forward(
         )  # fmt: skip
     elif ports[port].prompt == 1 or device.pausing > 0:
         wake_at(port, ports[port].busy_until, ports, heap, world)
+    if ports[ingress].lossless == PFC and packets[slot].control == 0:
+        hold_back(
+            ingress, size, now, ports, devices, device_ports, packets, connections, messages, bits, paths, params,
+            balancers, records, heap, world, graphs, flows, successors, timers,
+        )  # fmt: skip
+
+
+@kernel(inline=True)
+def hold_back(
+    ingress, size, now, ports, devices, device_ports, packets, connections, messages, bits, paths, params, balancers,
+    records, heap, world, graphs, flows, successors, timers,
+):  # fmt: skip
+    """Pause a lane upstream once its packets, the last of `size` bytes, fill their part of the buffer."""
     up = ports[ingress]
-    if up.lossless != PFC or packets[slot].control == 1:
-        return
+    device = devices[up.far]
     if up.pausing == 1:
         up.after_xoff += size
-    elif up.ingress_bytes >= xoff_of(up, device):
-        # queues that were not looked at lately may hold less than the books say
-        for i in range(device.first_port, device.first_port + device.ports):
-            look_after(
-                place(device_ports[i]), now, ports, devices, packets, connections, messages, bits, paths, params,
-                balancers, records, heap, world, graphs, flows, successors, timers,
-            )  # fmt: skip
-        pause_if_full(ingress, now, ports, devices, heap, world)
-        if up.pausing == 1:
-            for i in range(device.first_port, device.first_port + device.ports):
-                other = place(device_ports[i])
-                if ports[other].data_bytes + ports[other].control_bytes > 0:
-                    wake_at(other, ports[other].busy_until, ports, heap, world)
+        return
+    if up.ingress_bytes < xoff_of(up, device):
+        return
+    # queues that were not looked at lately may hold less than the books say
+    for i in range(device.first_port, device.first_port + device.ports):
+        look_after(
+            place(device_ports[i]), now, ports, devices, packets, connections, messages, bits, paths, params,
+            balancers, records, heap, world, graphs, flows, successors, timers,
+        )  # fmt: skip
+    pause_if_full(ingress, now, ports, devices, heap, world)
+    if up.pausing == 0:
+        return
+    for i in range(device.first_port, device.first_port + device.ports):
+        other = place(device_ports[i])
+        if ports[other].data_bytes + ports[other].control_bytes > 0:
+            wake_at(other, ports[other].busy_until, ports, heap, world)
