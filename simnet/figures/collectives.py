@@ -6,7 +6,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from simnet.figures.style import CYCLE, GRID, house_style, kind_color, new_figure, nothing_to_see, shortened
+from simnet.figures.style import (
+    CYCLE,
+    GRID,
+    cut_short,
+    house_style,
+    kind_color,
+    new_figure,
+    nothing_to_see,
+    shortened,
+)
 from simnet.result import RunResult
 from simnet.units import SIZE, TIME
 
@@ -24,9 +33,9 @@ def draw(result: RunResult) -> Figure:
         figure = new_figure(3.0)
         nothing_to_see(figure.subplots(), "No collective or transfer finished in this run.")
     elif any(points[-1]["size"] >= CURVE_FROM * points[0]["size"] for points in series.values()):
-        figure = _curves(series)
+        figure = _curves(series, cut_short(result.summary))
     else:
-        figure = _bars(rows)
+        figure = _bars(rows, cut_short(result.summary))
     return figure
 
 
@@ -40,7 +49,7 @@ def _series(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return {name: sorted(points, key=lambda row: row["size"]) for name, points in series.items()}
 
 
-def _curves(series: dict[str, list[dict[str, Any]]]) -> Figure:
+def _curves(series: dict[str, list[dict[str, Any]]], ended: str) -> Figure:
     figure = new_figure(5.0)
     bandwidth, time = figure.subplots(1, 2)
     for (name, points), color in zip(series.items(), CYCLE * (1 + len(series) // len(CYCLE))):
@@ -48,7 +57,7 @@ def _curves(series: dict[str, list[dict[str, Any]]]) -> Figure:
         look = {"color": color, "marker": "o", "markersize": 4, "linewidth": 1.6, "label": name}
         bandwidth.plot(sizes, [row["bus_bandwidth"] / _GIGA for row in points], **look)
         time.plot(sizes, [row["time_mean"] for row in points], **look)
-    bandwidth.set_title("Bus bandwidth by message size")
+    bandwidth.set_title(f"Bus bandwidth by message size{ended}")
     bandwidth.set_ylabel("bus bandwidth [GB/s]")
     highest = max(row["bus_bandwidth"] for points in series.values() for row in points) / _GIGA
     bandwidth.set_ylim(0, 1.07 * highest or 1.0)
@@ -83,7 +92,7 @@ def _size_axis(axes: Axes) -> None:
     axes.set_xlabel("message size")
 
 
-def _bars(rows: list[dict[str, Any]]) -> Figure:
+def _bars(rows: list[dict[str, Any]], ended: str) -> Figure:
     shown = rows[:MOST_BARS]
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
     figure = new_figure(1.4 + 0.28 * max(len(shown), 3))
@@ -100,7 +109,7 @@ def _bars(rows: list[dict[str, Any]]) -> Figure:
     axes.set_xlim(0, max(values) * 1.2 or 1.0)
     axes.set_xlabel("bus bandwidth [GB/s]")
     rest = f", the first {len(shown)} of {len(rows)}" if len(rows) > len(shown) else ""
-    axes.set_title(f"Bus bandwidth of each collective and its mean time{rest}")
+    axes.set_title(f"Bus bandwidth of each collective and its mean time{rest}{ended}")
     return figure
 
 

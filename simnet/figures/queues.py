@@ -11,6 +11,7 @@ from matplotlib.patches import Patch
 from simnet.figures.style import (
     GRID,
     INK,
+    cut_short,
     house_style,
     key_below_title,
     new_figure,
@@ -67,7 +68,9 @@ def draw(result: RunResult) -> Figure:
             if t in drawn
         ),
     ]
-    key_below_title(figure, f"Queues of {len(shown)} port{'s' * (len(shown) > 1)} over {TIME.format(until)}", handles)
+    which = f"{len(shown)} port{'s' * (len(shown) > 1)}"
+    title = f"Queues of {which} over {TIME.format(until)}{cut_short(result.summary)}"
+    key_below_title(figure, title, handles)
     return figure
 
 

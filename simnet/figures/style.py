@@ -3,6 +3,7 @@
 import functools
 import io
 from collections.abc import Callable
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -95,6 +96,11 @@ def key_below_title(figure: Figure, title: str, handles: list) -> None:
         title_fontproperties={"size": 11, "weight": "bold"},
     )  # fmt: skip
     legend.get_title().set_color(INK)
+
+
+def cut_short(summary: dict[str, Any]) -> str:
+    """What the title of a picture says of a run that did not complete, '' of one that did."""
+    return "" if summary["status"] == "completed" else f" (run {summary['status']})"
 
 
 def time_axis(axes: Axes, until: float, label: str = "time") -> None:

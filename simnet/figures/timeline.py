@@ -12,6 +12,7 @@ from matplotlib.ticker import PercentFormatter
 from simnet.figures.coverage import coverage
 from simnet.figures.style import (
     WIDTH,
+    cut_short,
     house_style,
     key_below_title,
     kind_color,
@@ -74,7 +75,7 @@ def _title(result: RunResult) -> str:
     compute, exposed, idle = (sum(row[key] for row in ranks) / len(ranks) for key in keys)
     who = f"the {len(ranks)} ranks" if len(ranks) > 1 else "the only rank"
     return (
-        f"What {who} did over {TIME.format(summary['makespan'])}: {compute:.0%} compute, "
+        f"What {who} did over {TIME.format(summary['makespan'])}{cut_short(summary)}: {compute:.0%} compute, "
         f"{exposed:.0%} exposed communication, {idle:.0%} idle"
     )
 

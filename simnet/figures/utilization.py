@@ -7,6 +7,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from simnet.figures.style import (
     GRID,
     INK,
+    cut_short,
     house_style,
     key_below_title,
     new_figure,
@@ -52,7 +53,7 @@ def draw(result: RunResult) -> Figure:
         image, ax=heat, location="bottom", anchor=(0.5, 1), shrink=0.5, aspect=40, pad=0.02, label="utilization",
         format=PercentFormatter(1.0),
     )  # fmt: skip
-    title = f"Utilization of the {which} over {TIME.format(until)}"
+    title = f"Utilization of the {which} over {TIME.format(until)}{cut_short(result.summary)}"
     key_below_title(figure, title, [])
     return figure
 

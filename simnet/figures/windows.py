@@ -9,6 +9,7 @@ from simnet.figures.style import (
     CYCLE,
     GRID,
     INK,
+    cut_short,
     house_style,
     key_below_title,
     new_figure,
@@ -50,7 +51,7 @@ def draw(result: RunResult) -> Figure:
     total = len(np.unique(numbers(result.probes, "flow")))
     which = f"the first {len(flows)} of {total} sampled connections" if total > len(flows) else "sampled connections"
     title = f"Windows and rates of {which}" if several else f"Window and rate of {_name(flows[0])}"
-    key_below_title(figure, title, handles)
+    key_below_title(figure, title + cut_short(result.summary), handles)
     return figure
 
 

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from io import BytesIO
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -63,6 +64,19 @@ def test_every_figure_draws_every_stored_result(figure, name, stored):
     inked = (image < 0.98).any(axis=2).mean()
     empty = name in ("nothing", "one rank") or (figure in ("queues", "windows")) != (name in PACKETS)
     assert inked > (0.001 if empty else 0.02)
+
+
+@pytest.mark.parametrize("status", ["completed", "stalled", "aborted"])
+@pytest.mark.parametrize(
+    ("figure", "name"),
+    [(figure, "packets") for figure in ("timeline", "utilization", "queues", "windows")]
+    + [("collectives", "8 ranks"), ("collectives", "sizes")],
+)
+def test_titles_tell_of_runs_that_did_not_complete(figure, name, status, stored):
+    run = stored[name]
+    drawn = FIGURES[figure](replace(run, summary=run.summary | {"status": status}))
+    told = [text.get_text() for text in drawn.findobj(Text) if f"(run {status})" in text.get_text()]
+    assert len(told) == (status != "completed")
 
 
 @pytest.mark.parametrize("figure", FIGURES)
