@@ -89,7 +89,8 @@ def test_ring_all_reduce_on_a_switch_is_2_n_minus_1_steps(model):
 
 
 def test_a_report_on_the_way_tells_what_each_rank_has_sent_and_got(any_model):
-    # 0 sends 1 MB to 1, which then sends 1 MB to 2, which would send on; 3 tells when half of that has left, 4 waits
+    # 0 sends 1 MB to 1, then 1 to 2, then 2 to 4; what 0 keeps counts for nobody, and 3 takes no part. Another graph is
+    # through when half of the second has left
     graph = flow_graph(5, [0, 1, 2, 0], [1, 2, 4, 0], [0, 1, 2, 3], 1e6, before=[0, 1], after=[1, 2])
     network = any_model(Scenario(star(7), seed=1))
     network.start(graph, np.arange(1, 6), communicator=0, now=0.0)

@@ -21,6 +21,18 @@ def settle(model) -> None:
         take_credits(row, t.world[0].now, t.ports, t.packets, t.world)
 
 
+def check_that_nothing_is_left(model) -> None:
+    """Every byte sent has come over its wire, and no queue, pause or account holds any."""
+    settle(model)
+    ports = model.tables.ports
+    assert np.array_equal(ports.bytes_in, ports.bytes_out)
+    for name in ("data_bytes", "control_bytes", "ingress_bytes", "pausing", "paused"):
+        assert not ports[name].any(), name
+    for name in ("data_head", "control_head", "wire_head", "credit_head"):
+        assert (ports[name] == -1).all(), name
+    assert model.tables.world[0].free_packets == len(model.tables.packets)
+
+
 def link_to(topology: Topology, a: str, b: str) -> int:
     """The link from device `a` to device `b`."""
     ends = topology.id_of(a), topology.id_of(b)
