@@ -13,7 +13,7 @@ from simnet.errors import InputError
 from simnet.experiment import PLACEMENTS, Change, Experiment, load, resolve, schema
 from simnet.network.model import LinkChange
 from simnet.reader import dump, validate, yaml_tree
-from simnet.run import build, replayed
+from simnet.run import build
 from simnet.topology.topology import Topology
 
 GPU = "{kind: single_switch, nodes: 4}"
@@ -131,126 +131,6 @@ def test_classes_of_other_models_have_their_load_balancing(tmp_path):
     load_and_resolve(write(tmp_path, text), two_servers())
     (line,) = problems(tmp_path, text.replace("congestion_control: {kind: eqds}", "load_balancing: {kind: reps}"))
     assert line.startswith("run.yaml:6: network.classes.storage.load_balancing.kind: 'reps' needs model: packet")
-
-
-LATE = """\
-topology: {kind: single_switch, nodes: 2}
-network:
-  model: packet
-  changes:
-  - {time: 1ms, link: [gpu0, switch0], fail: true}
-jobs:
-- start: 1ms
-  workload: {kind: traffic, pattern: incast, size: 1kB, start: 1ms}
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "place"),
-    [
-        ("- start: 1ms", "- start: 1e6s", "run.yaml:7: jobs.0.start: has flows that begin at"),
-        ("start: 1ms}", "start: 1e9s}", "run.yaml:8: jobs.0.workload: has flows that begin at"),
-        ("{time: 1ms", "{time: 1e9s", "run.yaml:5: network.changes.0.time: is at"),
-        ("nodes: 2", "nodes: 2, link_latency: 1e7s", "run.yaml:1: topology: gpu0 -> switch0: a packet takes"),
-        ("nodes: 2", "nodes: 2, link_rate: 1e-9bps", "run.yaml:1: topology: gpu0 -> switch0: a packet takes"),
-    ],
-)
-def test_times_beyond_what_picoseconds_count_are_placed(tmp_path, old, new, place):
-    assert old in LATE
-    with pytest.raises(InputError) as caught:
-        build(*load(write(tmp_path, LATE.replace(old, new))))
-    (line,) = str(caught.value).splitlines()
-    assert line.removeprefix(f"{tmp_path}/my ").startswith(place)
-    other = LATE.replace(old, new).replace("model: packet", "model: flow")
-    build(*load(write(tmp_path, other)))
-
-
-def test_the_latest_start_that_is_taken_can_be_counted(tmp_path):
-    def at(start):
-        return build(
-            *load(
-                write(tmp_path, LATE.replace("- start: 1ms", f"- start: {start}s").replace("fail: true", "rate: 1Gbps"))
-            )
-        )
-
-    with pytest.raises(InputError, match="counts no further than") as caught:
-        at(1e7)
-    latest = float(re.search(r"no further than ([\d.e+]+) s", str(caught.value))[1])
-    assert replayed(at(latest * 0.999)).summary["status"] == "completed"
-    with pytest.raises(InputError):
-        at(latest * 1.001)
-
-
-TOPO = """\
-Nodes 16
-Tiers 3
-Podsize 4
-Tier 0
-Downlink_speed_Gbps 100
-Radix_Up 2
-Radix_Down 2
-Downlink_Latency_ns 500
-Tier 1
-Downlink_speed_Gbps 100
-Radix_Up 2
-Radix_Down 2
-Downlink_Latency_ns 500
-Tier 2
-Downlink_speed_Gbps 100
-Radix_Down 4
-Downlink_Latency_ns 500
-"""
-
-
-def with_failures(tmp_path, topology: str, *failures: tuple[int, int]):
-    """An experiment on a fat tree whose connection matrix takes links (switch, link) away."""
-    (tmp_path / "tree.topo").write_text(TOPO)
-    lines = [f"failure switch_type AGG switch_id {switch} link_id {link}\n" for switch, link in failures]
-    flow = "0->15 start 0 size 100000\n"
-    head = f"Nodes 16\nConnections 1\nFailures {len(lines)}\n"
-    (tmp_path / "work.cm").write_text(head + flow + "".join(lines))
-    text = f"topology: {topology}\nnetwork: {{model: packet}}\njobs:\n- workload: {{file: work.cm}}\n"
-    return build(*load(write(tmp_path, text)))
-
-
-@pytest.mark.parametrize(
-    ("topology", "failures", "names"),
-    [
-        # switch 3 is the second of the second pod, whose uplinks are to cores 2 and 3
-        ("{kind: fat_tree, k: 4}", [(3, 0)], ["pod1/aggregation1 -> core2", "core2 -> pod1/aggregation1"]),
-        ("{kind: fat_tree, k: 4}", [(0, 1)], ["pod0/aggregation0 -> core1", "core1 -> pod0/aggregation0"]),
-        # htsim joins the second switch of a pod to cores 1 and 3, and calls the one to core 3 its link 1
-        ("{file: tree.topo}", [(3, 1)], ["aggregation3 -> core3", "core3 -> aggregation3"]),
-    ],
-)
-def test_links_that_a_connection_matrix_takes_away_are_not_there(tmp_path, topology, failures, names):
-    simulation = with_failures(tmp_path, topology, *failures)
-    changes = simulation.resolved.changes
-    assert [simulation.topology.link_name(change.link) for change in changes] == names
-    assert {(change.time, change.rate) for change in changes} == {(0.0, 0.0)}
-    assert replayed(simulation).summary["status"] == "completed"
-
-
-def test_what_is_sent_goes_round_a_link_that_is_not_there(tmp_path):
-    finished = replayed(with_failures(tmp_path, "{kind: fat_tree, k: 4}", (0, 0), (0, 1), (1, 0)))
-    carried = {row["link"]: row["bytes"] for row in finished.links.to_pylist() if row["bytes"]}
-    assert carried["pod0/aggregation1 -> core3"] > 100_000
-    assert not {"pod0/aggregation0 -> core0", "pod0/aggregation1 -> core2"} & set(carried)
-    assert finished.summary["queues"]["dropped"] == 0
-
-
-@pytest.mark.parametrize(
-    ("topology", "failure", "sentence"),
-    [
-        ("{kind: fat_tree, k: 4}", (8, 0), "there is no switch 8; those are 0 to 7"),
-        ("{kind: fat_tree, k: 4}", (0, 4), "is the one to core4 in htsim, and there is none from pod0/aggregation0"),
-        ("{file: tree.topo}", (3, 0), "is the one to core2 in htsim, and there is none from aggregation3"),
-        ("{kind: leaf_spine, leaves: 4, ports_per_leaf: 4}", (0, 0), "links fail on fat trees of three tiers"),
-    ],
-)
-def test_a_link_that_a_connection_matrix_cannot_take_away_is_told_at_its_line(tmp_path, topology, failure, sentence):
-    with pytest.raises(InputError, match=rf"work\.cm:5: .*{sentence}"):
-        with_failures(tmp_path, topology, failure)
 
 
 def of_tasks(tmp_path, tasks: str) -> str:

@@ -76,6 +76,14 @@ class PortSettings:
         return self.ports.pfc or brought or (Pfc() if asked else None)
 
     @property
+    def _marked_by(self) -> tuple[Ecn | None, tuple[float, float] | None]:
+        """Thresholds, or Kmin and Kmax in bandwidth-delay products: the user's, else the first that a control brings."""
+        if self.ports.ecn:
+            return self.ports.ecn, None
+        brought = ((control.ports.ecn, control.marking_bdps) for control in self.controls)
+        return next((marking for marking in brought if any(marking)), (None, None))
+
+    @property
     def trimming(self) -> bool:
         """True where switches trim."""
         if self.ports.trimming is not None:
@@ -99,11 +107,9 @@ class PortSettings:
 
     def describe(self) -> dict[str, str]:
         """In words, for a result."""
-        marking = _marking_in_words(self.ports.ecn, None) if self.ports.ecn else None
         lanes = self.ports.virtual_lanes
-        brought = (_marking_in_words(c.ports.ecn, c.marking_bdps) for c in self.controls)
         return {
-            "marking": marking or next((words for words in brought if words), "none"),
+            "marking": _marking_in_words(*self._marked_by) or "none",
             "flow_control": self.flow_control + (f", {lanes} lanes" if lanes > 1 else ""),
             "trimming": "yes" if self.trimming else "no",
         }
@@ -173,19 +179,19 @@ class PortSettings:
 
     def marking(self, rate: float, base_rtt: float) -> tuple[int, int, float]:
         """Kmin, Kmax [bytes] and Pmax of a link of `rate`; zeros: no marking."""
-        if self.ports.ecn:
-            return _thresholds(self.ports.ecn, rate)
-        for control in self.controls:
-            if control.ports.ecn:
-                return _thresholds(control.ports.ecn, rate)
-            if bdps := control.marking_bdps:
-                return round(bdps[0] * rate * base_rtt), max(round(bdps[1] * rate * base_rtt), 1), 1.0
+        ecn, bdps = self._marked_by
+        if ecn:
+            scale = rate / ecn.at if ecn.at else 1.0
+            return round(ecn.kmin * scale), max(round(ecn.kmax * scale), 1), ecn.pmax
+        if bdps:
+            return round(bdps[0] * rate * base_rtt), max(round(bdps[1] * rate * base_rtt), 1), 1.0
         return 0, 0, 0.0
 
     @property
     def marks_arrivals(self) -> bool:
         """True where a packet is marked by the queue that it finds, instead of the one that it leaves behind."""
-        return self.ports.ecn is not None and self.ports.ecn.when == "arrival"
+        ecn, _ = self._marked_by
+        return ecn is not None and ecn.when == "arrival"
 
     def queue_limit(self, rate: float, base_rtt: float) -> int:
         """Limit of a data queue [bytes]; 0: the shared buffer decides. Trimming queues hold one BDP [UET]."""
@@ -220,11 +226,6 @@ class PortSettings:
     def inner_buffer(self, rate: float, latency: float) -> int:
         """Credits of a link inside a server [bytes]: what is under way on it, there and back, and a few packets."""
         return round(2 * rate * latency + 4 * self.full_packet)
-
-
-def _thresholds(ecn: Ecn, rate: float) -> tuple[int, int, float]:
-    scale = rate / ecn.at if ecn.at else 1.0
-    return round(ecn.kmin * scale), max(round(ecn.kmax * scale), 1), ecn.pmax
 
 
 def _marking_in_words(ecn: Ecn | None, bdps: tuple[float, float] | None) -> str | None:

@@ -1,6 +1,8 @@
 """Why a run can go no further: flows without a path, circles of waiting links, packets sent again without end."""
 
 import math
+from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -52,25 +54,25 @@ def circular_wait(ports: np.recarray, packets: np.recarray) -> list[int]:
     A lane waits for another if it is held back and some packet that came by it stands in the other's queue.
     """
     waits: dict[int, set[int]] = {}
-    for port in np.flatnonzero((ports.data_head >= 0) | (ports.control_head >= 0)).tolist():
-        for head in (int(ports[port].data_head), int(ports[port].control_head)):
-            slot = head
-            while slot >= 0:
-                ingress = int(packets[slot].ingress)
-                if ingress >= 0:
-                    waits.setdefault(ingress, set()).add(port)
-                slot = int(packets[slot].next)
+    for row in np.flatnonzero((ports.data_head >= 0) | (ports.control_head >= 0)).tolist():
+        for slot in chain(_queued(ports[row].data_head, packets), _queued(ports[row].control_head, packets)):
+            if packets[slot].ingress >= 0:
+                waits.setdefault(int(packets[slot].ingress), set()).add(row)
     done: set[int] = set()
     for start in sorted(waits):
-        path: list[int] = []
-        port = start
-        while port in waits and port not in done:
-            if port in path:
-                return path[path.index(port) :]
-            path.append(port)
-            done_before = [q for q in sorted(waits[port]) if q in waits and (q not in done)]
-            if not done_before:
-                break
-            port = next((q for q in done_before if q in path), done_before[0])
+        path, row = [], start
+        while row is not None and row not in done:
+            if row in path:
+                return path[path.index(row) :]
+            path.append(row)
+            others = [other for other in sorted(waits[row]) if other in waits and other not in done]
+            row = next((other for other in others if other in path), others[0] if others else None)
         done.update(path)
     return []
+
+
+def _queued(slot: int, packets: np.recarray) -> Iterator[int]:
+    """A packet and all behind it in its queue; -1: none."""
+    while slot >= 0:
+        yield int(slot)
+        slot = packets[slot].next

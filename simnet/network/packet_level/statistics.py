@@ -11,7 +11,7 @@ from simnet.units import SIZE
 
 
 def of_ports(rows: np.recarray, world: np.record) -> dict[str, np.ndarray]:
-    """The columns `ports` of a NetworkReport, by link; pauses and paused time are sums over its virtual lanes."""
+    """The columns `ports` of a NetworkReport, by link; pauses and paused time are sums over its lanes."""
     now, links = int(world.now), int(world.links)
     paused = _paused_time(rows, now)
     ports = rows[:links]
@@ -32,12 +32,12 @@ def of_ports(rows: np.recarray, world: np.record) -> dict[str, np.ndarray]:
     }
 
 
-def of_priorities(rows: np.recarray, world: np.record, settings: Sequence[PortSettings]) -> list[dict[str, Any]]:
-    """The rows `priorities` of a NetworkReport, the lowest number first. settings: of each queue of a port, by lane."""
-    if len(settings) == 1:
+def of_priorities(rows: np.recarray, world: np.record, queues: Sequence[PortSettings]) -> list[dict[str, Any]]:
+    """The rows `priorities` of a NetworkReport, the lowest number first. queues: of a port, by lane."""
+    if len(queues) == 1:
         return []
     lanes, found = rows.reshape(-1, int(world.links))[1:], []
-    for queue, lane in zip(settings, lanes):
+    for queue, lane in zip(queues, lanes):
         counts = {name: int(lane[name].sum()) for name in ("marked", "dropped", "pauses")}
         paused = float(_paused_time(lane, int(world.now)).sum()) / SECOND
         of_queue = {"priority": queue.number, "share": queue.share, "peak_queue": float(lane["peak"].max(initial=0))}
@@ -60,20 +60,19 @@ def of_connections(connections: np.recarray, world: np.record) -> dict[str, int]
     }
 
 
-def never_acted(settings: Sequence[PortSettings], rows: np.recarray, links: int) -> list[str]:
+def never_acted(queues: Sequence[PortSettings], rows: np.recarray, links: int) -> list[str]:
     """Sentences about settings of ports that made no difference to what has happened so far.
 
-    settings: of each queue of a port. rows: of PORT.
+    queues: of a port. rows: of PORT.
     """
     sentences = []
-    queues = rows[links:] if len(settings) > 1 else rows[:links]
-    marking = np.flatnonzero(queues.kmax > 0)
-    if len(marking) and not rows.marked.any():
-        longest = marking[np.argmax(queues.peak[marking])]
-        kmin, peak = SIZE.format(queues.kmin[marking].min()), SIZE.format(queues.peak[longest])
+    marked = rows[links:] if len(queues) > 1 else rows[:links]
+    marked = marked[marked.kmax > 0]
+    if len(marked) and not rows.marked.any():
+        peak, kmin = SIZE.format(marked.peak.max()), SIZE.format(marked.kmin.min())
         sentences.append(f"marking never acted: the longest queue was {peak}, Kmin is {kmin}")
     if (rows.lossless == PFC).any() and not rows.pauses.any():
         sentences.append("PFC never paused a link")
-    if any(queue.trimming for queue in settings) and not rows.trimmed.any():
+    if any(queue.trimming for queue in queues) and not rows.trimmed.any():
         sentences.append("trimming never acted: every packet found room")
     return sentences

@@ -166,19 +166,19 @@ def _set(flow: _Flow, word: str, line: Line, at: int, start_unit: StartUnit) -> 
 
 
 def _failed(line: Line) -> FailedUplink:
-    values: dict[str, int] = {}
+    values: dict[str, int] = {}  # where in the line the value of a word stands
     for at in range(1, len(line.words), 2):
         word = line.words[at]
         if word not in _FAILURE_WORDS or word in values:
             raise line.error(f"unexpected word '{word}'; needed once: {', '.join(_FAILURE_WORDS)}")
-        if word == "switch_type":
-            kind = line.words[at + 1] if at + 1 < len(line.words) else "nothing"
-            if kind != "AGG":
-                raise line.error(f"switch_type must be AGG, got {kind}: htsim takes away no other links")
-        values[word] = line.integer(at + 1, word) if word != "switch_type" else 0
+        values[word] = at + 1
+    kind = " ".join(line.words[values["switch_type"] :][:1]) if "switch_type" in values else "AGG"
+    if kind != "AGG":
+        raise line.error(f"switch_type must be AGG, got {kind or 'nothing'}: htsim takes away no other links")
     if missing := [word for word in _FAILURE_WORDS if word not in values]:
         raise line.error(f"the failure has no {' and no '.join(missing)}")
-    return FailedUplink(values["switch_id"], values["link_id"], line)
+    switch, link = (line.integer(values[word], word) for word in ("switch_id", "link_id"))
+    return FailedUplink(switch, link, line)
 
 
 def _add_trigger(line: Line, triggers: dict[int, _Trigger]) -> None:

@@ -1,5 +1,10 @@
 """What tests look at while a packet-level model runs."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 
 from simnet.network.packet_level.credits import take_credits
@@ -42,3 +47,12 @@ def link_to(topology: Topology, a: str, b: str) -> int:
 def delivered(model) -> np.ndarray:
     """Packets acknowledged so far, per connection."""
     return np.array(model.tables.connections.unacknowledged[: model.tables.connected], float)
+
+
+def printed_without_jit(module: str, code: str) -> list[str]:
+    """Lines that `code` prints with the names of a test module in a process whose kernels are plain Python."""
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", f"from {module} import *\n{code}"],
+        capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+    ).stdout.splitlines()  # fmt: skip

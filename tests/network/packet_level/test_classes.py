@@ -1,11 +1,7 @@
 """Traffic classes: jobs with policies of their own on shared ports do as each class says, and nothing else changes."""
 
 import math
-import os
-import subprocess
-import sys
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +14,7 @@ from simnet.network.packet_level.congestion_control import CONGESTION_CONTROLS
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.policies import Policies
 from simnet.network.scenario import Scenario
-from tests.network.packet_level.measuring import delivered, link_to, run_to
+from tests.network.packet_level.measuring import delivered, link_to, printed_without_jit, run_to
 from tests.network.systems import drain, leaf_spine, star
 
 B = 12.5e9  # [bytes/s], 100 Gb/s
@@ -91,16 +87,9 @@ def test_all_packets_arrive_once_whatever_controls_meet(a):
 
 def test_plain_python_agrees():
     some = [("dcqcn", "swift"), ("hpcc", "swift"), ("eqds", "nscc"), ("dctcp", "fixed_window")]
-    code = (
-        "from tests.network.packet_level.test_classes import *\n"
-        f"for a, b in {some}: print(paired(a, b), paired(b, a, LOSSY))"
-    )
-    found = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-    ).stdout.splitlines()  # fmt: skip
-    assert found == [f"{paired(a, b)} {paired(b, a, LOSSY)}" for a, b in some]
+    code = f"for a, b in {some}: print(paired(a, b), paired(b, a, LOSSY))"
+    agreed = [f"{paired(a, b)} {paired(b, a, LOSSY)}" for a, b in some]
+    assert printed_without_jit(__name__, code) == agreed
 
 
 # -- each as it does --------------------------------------------------------------------------------------

@@ -1,10 +1,5 @@
 """Priorities: classes of traffic with queues of their own at ports, and pauses, marks and losses of those alone."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,7 +11,7 @@ from simnet.network.packet_level.model import PacketModel
 from simnet.network.policies import Policies
 from simnet.network.scenario import Scenario
 from simnet.topology.builders import BUILDERS
-from tests.network.packet_level.measuring import check_that_nothing_is_left, link_to, settle
+from tests.network.packet_level.measuring import check_that_nothing_is_left, link_to, printed_without_jit, settle
 from tests.network.packet_level.priorities import (
     LOSSLESS,
     LOSSY,
@@ -206,16 +201,9 @@ def test_bytes_are_conserved_whatever_controls_meet(a):
 
 def test_plain_python_agrees():
     some = [("dcqcn", "swift"), ("hpcc", "eqds"), ("ib_cca", "ib_cca")]
-    code = (
-        "from tests.network.packet_level.test_priorities import *\n"
-        f"for a, b in {some}: print(paired(a, b), paired(b, a, packets={{'ack_priority': False}}))"
-    )
-    found = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-    ).stdout.splitlines()  # fmt: skip
-    assert found == [f"{paired(a, b)} {paired(b, a, packets={'ack_priority': False})}" for a, b in some]
+    code = f"for a, b in {some}: print(paired(a, b), paired(b, a, packets={{'ack_priority': False}}))"
+    agreed = [f"{paired(a, b)} {paired(b, a, packets={'ack_priority': False})}" for a, b in some]
+    assert printed_without_jit(__name__, code) == agreed
 
 
 @pytest.mark.parametrize("ports", [LOSSLESS, {"credits": "40kB"}], ids=["pauses", "credits"])

@@ -1,10 +1,5 @@
 """Every row of the table on a small network: all bytes arrive once, runs repeat, and plain Python agrees."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -14,6 +9,7 @@ from simnet.network.packet_level.model import PacketModel
 from simnet.network.policies import Policies
 from simnet.network.scenario import Scenario
 from simnet.topology.builders.dragonfly import Dragonfly
+from tests.network.packet_level.measuring import printed_without_jit
 from tests.network.systems import drain, leaf_spine
 
 PACKETS = 6
@@ -68,13 +64,6 @@ def test_runs_repeat(kind):
 
 
 def test_plain_python_agrees():
-    code = (
-        "from tests.network.packet_level.load_balancing.test_conformance import *\n"
-        "for kind in LOAD_BALANCERS: print(kind, *map(repr, run(kind)[1]))"
-    )
-    found = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        capture_output=True, text=True, check=True, cwd=Path(__file__).parents[4],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-    ).stdout.splitlines()  # fmt: skip
-    assert found == [" ".join([kind, *map(repr, run(kind)[1])]) for kind in LOAD_BALANCERS]
+    code = "for kind in LOAD_BALANCERS: print(kind, *map(repr, run(kind)[1]))"
+    agreed = [" ".join([kind, *map(repr, run(kind)[1])]) for kind in LOAD_BALANCERS]
+    assert printed_without_jit(__name__, code) == agreed
