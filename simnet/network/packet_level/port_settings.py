@@ -77,7 +77,7 @@ class PortSettings:
 
     @property
     def _marked_by(self) -> tuple[Ecn | None, tuple[float, float] | None]:
-        """Thresholds, or Kmin and Kmax in bandwidth-delay products: the user's, else the first that a control brings."""
+        """Thresholds, or Kmin and Kmax in bandwidth-delay products: of the user, else of the first control with any."""
         if self.ports.ecn:
             return self.ports.ecn, None
         brought = ((control.ports.ecn, control.marking_bdps) for control in self.controls)
