@@ -1,4 +1,4 @@
-"""Links that fail and return."""
+"""Links that change, fail and return."""
 
 from simnet.jit import kernel
 from simnet.network.packet_level import sender
@@ -6,7 +6,14 @@ from simnet.network.packet_level.connection_state import IDLE, IN_RING
 from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.packet_pool import free_packet
 from simnet.network.packet_level.port import leave_ingress, note_queue
-from simnet.network.packet_level.state import DUE, PORT_EVENTS
+from simnet.network.packet_level.state import DUE, PORT_EVENTS, WAKE
+
+
+@kernel
+def look_at_all(now, ports, heap, world):
+    """Have every port looked at, so that what has started by `now` [ps] has done so on the links as they were."""
+    for port in range(world[0].links):
+        push(now, WAKE * len(ports) + port, heap, world)
 
 
 @kernel

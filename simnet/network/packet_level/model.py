@@ -152,6 +152,9 @@ class PacketModel:
     def _apply_changes(self, time: float) -> None:
         """Apply what happens at `time` [s]: new rates, then new paths where links came or went."""
         t, ticks = self.tables, self.tables.ticks(time)
+        t.add_events(len(self._topology.links))
+        failures.look_at_all(ticks, t.ports, t.heap, t.world)
+        self.run_kernel(ticks)
         t.world.now = max(int(t.world[0].now), ticks)
         changes, rerouted = self._links.apply(time)
         for change in changes:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.flow_graph import flow_graph
+from simnet.network.model import LinkChange
 from simnet.network.packet_level.model import PacketModel
 from simnet.network.policies import Policies
 from simnet.network.scenario import Scenario
@@ -27,7 +28,9 @@ def chain(latencies: list[float], rates: list[float]) -> Topology:
     return topology
 
 
-def run(topology: Topology, credits: str, targets, lanes: int = 1, prompt: bool = False, control: str = "ib_cca"):
+def run(
+    topology: Topology, credits: str, targets, lanes: int = 1, prompt: bool = False, control: str = "ib_cca", changes=()
+):
     """Every host sends 200 kB to its target; the model and when each rank is through [s].
 
     prompt: have every port looked at as soon as it is free, which none needs.
@@ -37,7 +40,7 @@ def run(topology: Topology, credits: str, targets, lanes: int = 1, prompt: bool 
         transport={"kind": "selective_repeat"},
         ports={"credits": credits, "virtual_lanes": lanes},
     )
-    model = PacketModel(Scenario(topology, 1, chosen))
+    model = PacketModel(Scenario(topology, 1, chosen, changes))
     if prompt:
         model.tables.ports.prompt = 1
     hosts = np.arange(len(topology.gpus))
@@ -58,6 +61,22 @@ def test_looking_only_when_credit_is_needed_changes_nothing(wires, credits, lane
     lazy, timely = (run(topology, f"{credits}kB", targets, lanes, prompt) for prompt in (False, True))
     assert np.array_equal(lazy[1], timely[1])
     for name in ("packets_out", "marked", "peak", "busy", "area"):
+        assert np.array_equal(lazy[0].tables.ports[name], timely[0].tables.ports[name]), name
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.data(), st.floats(1e-6, 40e-6), st.sampled_from([0.0, B / 4]))
+def test_nor_does_it_where_links_fail_or_slow_down(data, when, rate):
+    topology = fat_tree(4, B)
+    ends = [(topology.devices[k.source], topology.devices[k.destination]) for k in topology.links]
+    inner = [i for i, (a, b) in enumerate(ends) if a.kind == b.kind == "switch"]
+    link = data.draw(st.sampled_from(inner))
+    both = [i for i, pair in enumerate(ends) if set(pair) == set(ends[link])]
+    changes = [LinkChange(t, i, new) for t, new in ((when, rate), (60e-6, B)) for i in both]
+    targets = np.array(data.draw(st.permutations(range(len(topology.gpus)))))
+    lazy, timely = (run(topology, "20kB", targets, 1, prompt, changes=changes) for prompt in (False, True))
+    assert np.array_equal(lazy[1], timely[1])
+    for name in ("packets_out", "dropped"):
         assert np.array_equal(lazy[0].tables.ports[name], timely[0].tables.ports[name]), name
 
 

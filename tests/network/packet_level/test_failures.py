@@ -13,6 +13,7 @@ from simnet.network.packet_level.parameters import Loss, Pfc, Ports
 from simnet.network.policies import Policies
 from simnet.network.scenario import Scenario
 from simnet.topology.topology import Topology
+from tests.network.packet_level.measuring import link_to
 from tests.network.systems import finish_times, leaf_spine, star
 
 RATE = 12.5e9
@@ -129,3 +130,16 @@ def test_rate_cap_of_a_connection():
     graph = flow_graph(2, [0], [1], [0], 1_000_000, rate_cap=RATE / 4)
     times = finish_times(PacketModel(Scenario(star(2, RATE), 1, NONE)), graph, [1, 2])
     assert times[0] == pytest.approx(4 * 1_000_000 * 4160 / 4096 / RATE, rel=0.02)
+
+
+@pytest.mark.parametrize("when", [0.1e-6, 0.9e-6, 1.7e-6, 10.05e-6])
+def test_a_rate_counts_from_the_moment_of_its_change(when):
+    """Packets that have started by then go on at the old rate, all others go at the new one."""
+    topology = star(2, RATE, 1e-6)
+    chosen = Policies(congestion_control={"kind": "none"}, transport={"kind": "selective_repeat"})
+    link = link_to(topology, "h0", "switch")
+    model = PacketModel(Scenario(topology, 1, chosen, [LinkChange(when, link, RATE / 2)]))
+    packets, duration = 100, 4160 / RATE
+    before = math.ceil(when / duration)
+    last = finish_times(model, flow_graph(2, [0], [1], [0], packets * 4096), topology.gpus).max()
+    assert last == pytest.approx((before + 2 * (packets - before) + 1) * duration + 2e-6, abs=1e-12)
