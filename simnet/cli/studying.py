@@ -89,8 +89,9 @@ def calibrate_and_show(topology: str, ranks: int | None, groups: str, out: Path 
 
 def _with_options(text: str, groups: str, ranks: int | None) -> str:
     """What is wrong with the experiment that a calibration is, told of the options that it comes from."""
-    for key, option in {"ranks": f"--ranks {ranks}", "workload.model_parallel": f"--groups {groups}",
-                        "workload.expert_sharding": f"--groups {groups}"}.items():  # fmt: skip
+    options = {"ranks": f"--ranks {ranks}"}
+    options |= dict.fromkeys(("workload.model_parallel", "workload.expert_sharding"), f"--groups {groups}")
+    for key, option in options.items():
         text = text.replace(f"jobs.0.{key}: ", f"{option}: ")
     return text
 

@@ -228,7 +228,7 @@ def _delivered(replay: Replay, report: NetworkReport) -> list[dict[int, Delivere
     """By job, what its operations under way have delivered."""
     found = {id(job): {} for job in replay.jobs}
     for number, delivered in report.under_way.items():
-        if number in replay.launched:  # it is not where the network failed in its very start
+        if number in replay.launched:  # else the network failed while it took the graph in
             job, operation = replay.launched[number]
             found[id(job)][operation] = delivered
     return [found[id(job)] for job in replay.jobs]

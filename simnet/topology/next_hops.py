@@ -17,6 +17,17 @@ def _same_set(sets, place, links, count):
 
 
 @njit
+def _links_towards(target, device, hops, leave_start, leave_link, destination, forwards, usable, links):
+    """Write into `links` the equal-cost next hops of a device towards a target. Returns their number."""
+    count = 0
+    for i in range(leave_start[device], leave_start[device + 1]):
+        if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
+            links[count] = leave_link[i]
+            count += 1
+    return count
+
+
+@njit
 def next_hops(targets, leave_start, leave_link, enter_start, enter_link, source, destination, forwards, usable):
     """Equal-cost next hops at every forwarding device towards every target (see `routing.Router.next_hops`).
 
@@ -34,11 +45,9 @@ def next_hops(targets, leave_start, leave_link, enter_start, enter_link, source,
         for device in range(len(forwards)):
             if not forwards[device] or hops[device] <= 0:
                 continue
-            count = 0
-            for i in range(leave_start[device], leave_start[device + 1]):
-                if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
-                    links[count] = leave_link[i]
-                    count += 1
+            count = _links_towards(
+                target, device, hops, leave_start, leave_link, destination, forwards, usable, links
+            )  # fmt: skip
             known = newest[device]
             while known > 0 and not _same_set(sets, known, links, count):
                 known = following[known]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from simnet.jit import kernel
-from simnet.network.dependencies import START, count_off, count_successors, pop_timer, release
+from simnet.network.dependencies import count_off, count_successors, pop_timer, release
 from simnet.network.packet_level import congestion_control, pulls, receiver, sender
 from simnet.network.packet_level.answering import begin, send_answer, take_answer, time_out
 from simnet.network.packet_level.credits import ENOUGH, return_credit
@@ -141,17 +141,17 @@ def handle(
 
 
 @kernel(inline=True)
-def expire(
+def start_flow(
     now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap, world, graphs,
     flows, successors, pending, completions, timers, record,
 ):  # fmt: skip
-    """The first timer is due: its flow begins, or has been delivered after a delay of its own."""
-    flow, kind = timers[0].code >> 1, timers[0].code & 1
+    """The flow of the first timer begins; one without bytes, or from a device to itself, has arrived at once."""
+    flow = timers[0].code >> 1
     pop_timer(timers, world)
     if len(record) > 0:
-        record[2 * flow + 1 - kind] = now
+        record[2 * flow] = now
     c = flows[flow].connection
-    if kind == START and connections[c].paths != 0 and flows[flow].bytes > 0.0:
+    if connections[c].paths != 0 and flows[flow].bytes > 0.0:
         port = place(connections[c].port)
         look_after(
             port, now, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
@@ -220,7 +220,7 @@ def advance(
         if w.timers > 0 and np.int64(timers[0].time) <= time:
             if w.timers + count_successors(timers[0].code >> 1, flows) + 2 >= len(timers):
                 return MORE_TIMERS
-            expire(
+            start_flow(
                 time, ports, devices, packets, connections, messages, bits, paths, params, balancers, records, heap,
                 world, graphs, flows, successors, pending, completions, timers, record,
             )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Egress queues: what waits, what is sent next, marks, pauses, credits, trims and drops.
+"""Egress queues: what waits, what is sent next, marks, and pauses of those upstream.
 
 A port is served lazily: `serve` starts every packet whose turn has come by now. It runs before anything that changes
 what the port would have done: an arrival at its queue, a pause, a resume, an acknowledgement that lets a connection
