@@ -3,7 +3,7 @@
 import numpy as np
 
 from simnet.jit import njit
-from simnet.topology.routing_kernels import grown, hops_to, is_next_hop
+from simnet.topology.routing_kernels import grown, hops_to, links_towards
 
 
 @njit
@@ -14,17 +14,6 @@ def _same_set(sets, place, links, count):
     for i in range(count):
         same &= sets[place + 2 + i] == links[i]
     return same
-
-
-@njit
-def _links_towards(target, device, hops, leave_start, leave_link, destination, forwards, usable, links):
-    """Write into `links` the equal-cost next hops of a device towards a target. Returns their number."""
-    count = 0
-    for i in range(leave_start[device], leave_start[device + 1]):
-        if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
-            links[count] = leave_link[i]
-            count += 1
-    return count
 
 
 @njit
@@ -45,8 +34,8 @@ def next_hops(targets, leave_start, leave_link, enter_start, enter_link, source,
         for device in range(len(forwards)):
             if not forwards[device] or hops[device] <= 0:
                 continue
-            count = _links_towards(
-                target, device, hops, leave_start, leave_link, destination, forwards, usable, links
+            count = links_towards(
+                target, device, hops, leave_start, leave_link, destination, forwards, usable, links, 0
             )  # fmt: skip
             known = newest[device]
             while known > 0 and not _same_set(sets, known, links, count):

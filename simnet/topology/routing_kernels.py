@@ -6,7 +6,7 @@
 import numpy as np
 
 from simnet.hashing import mix
-from simnet.jit import njit
+from simnet.jit import kernel, njit
 
 
 @njit
@@ -46,6 +46,19 @@ def is_next_hop(link, device, target, hops, destination, forwards, usable):
     return usable[link] and hops[neighbour] == hops[device] - 1 and (neighbour == target or forwards[neighbour])
 
 
+@kernel(inline=True)
+def links_towards(
+    target, device, hops, leave_start, leave_link, destination, forwards, usable, links, first
+):  # fmt: skip
+    """Write the equal-cost next hops of a device to `target` into `links`, from `first` on. Returns their number."""
+    choices = 0
+    for i in range(leave_start[device], leave_start[device + 1]):
+        if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
+            links[first + choices] = leave_link[i]
+            choices += 1
+    return choices
+
+
 INDEPENDENT, SHARED, STATIC = range(3)  # how a device chooses among equal-cost next hops
 
 
@@ -66,11 +79,9 @@ def chosen_path(
             device = destination[path[length]]
             length += 1
             continue
-        choices = 0
-        for i in range(leave_start[device], leave_start[device + 1]):
-            if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
-                path[length + choices] = leave_link[i]
-                choices += 1
+        choices = links_towards(
+            target, device, hops, leave_start, leave_link, destination, forwards, usable, path, length
+        )  # fmt: skip
         drawn = first_key if device == origin else key
         if rule == STATIC:
             pick = digits % choices
@@ -101,21 +112,17 @@ def sprayed_paths(origin, target, hops, leave_start, leave_link, destination, fo
         next_width = 0
         for j in range(width):
             device = layer[j]
-            choices = 0
-            for i in range(leave_start[device], leave_start[device + 1]):
-                if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
-                    choices += 1
-            for i in range(leave_start[device], leave_start[device + 1]):
-                if is_next_hop(leave_link[i], device, target, hops, destination, forwards, usable):
-                    neighbour = destination[leave_link[i]]
-                    if arriving[neighbour] == 0.0:
-                        following[next_width] = neighbour
-                        next_width += 1
-                    share = arriving[device] / choices
-                    arriving[neighbour] += share
-                    links[length] = leave_link[i]
-                    shares[length] = share
-                    length += 1
+            choices = links_towards(
+                target, device, hops, leave_start, leave_link, destination, forwards, usable, links, length
+            )  # fmt: skip
+            for i in range(length, length + choices):
+                neighbour = destination[links[i]]
+                if arriving[neighbour] == 0.0:
+                    following[next_width] = neighbour
+                    next_width += 1
+                shares[i] = arriving[device] / choices
+                arriving[neighbour] += shares[i]
+            length += choices
         layer, following = following, layer
         width = next_width
     return length

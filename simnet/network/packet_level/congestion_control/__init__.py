@@ -1,8 +1,8 @@
 """Congestion controls: frozen parameters and compiled hooks, one file each; this is their table.
 
 Adding one: a file with its Params and hooks, a row here, a number and a branch in each hook that it has.
-`k` is the record of a connection, `params` its row of numbers, `now` [s], `feedback` a record of `state.FEEDBACK`,
-`packet` one of `state.PACKET`.
+`k` is the record of a connection, `params` its row of numbers, `now` [s], `feedback` a record of
+`connection_state.FEEDBACK`, `packet` one of `state.PACKET`.
 """
 
 import numpy as np
