@@ -5,12 +5,11 @@ import numpy as np
 from simnet.jit import kernel
 from simnet.network.packet_level import congestion_control, load_balancing, sender
 from simnet.network.packet_level.connection_state import GO_BACK_N, SELECTIVE
-from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.load_balancing.feedback import ANSWERED, EXPIRED, TRIMMED
 from simnet.network.packet_level.packet_pool import free_packet
 from simnet.network.packet_level.port import append, row_at
 from simnet.network.packet_level.serving import serve
-from simnet.network.packet_level.state import ACK, CREDIT, NACK, NEVER, PORT_EVENTS, TIMEOUT, place
+from simnet.network.packet_level.state import ACK, CREDIT, NACK, NEVER, TIMEOUT, place
 
 MOST_BARREN_TIMEOUTS = 30  # in a row, without anything acknowledged: nothing moves any more
 
@@ -142,7 +141,7 @@ def time_out(c, now, connections, messages, bits, paths, params, balancers, port
     patience = k.timeout << sender.MOST_DOUBLINGS if starved and k.inflight <= 0.0 else 0
     if k.deadline + patience > now:
         k.timer = k.deadline if k.deadline > now else now + k.timeout
-        push(k.timer, PORT_EVENTS * len(ports) + 2 * c + TIMEOUT, heap, world)
+        sender.push_event(TIMEOUT, c, k.timer, ports, heap, world)
         return
     k.timeouts += 1
     k.barren += 1

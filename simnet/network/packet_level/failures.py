@@ -6,7 +6,7 @@ from simnet.network.packet_level.connection_state import IDLE, IN_RING
 from simnet.network.packet_level.heap import push
 from simnet.network.packet_level.packet_pool import free_packet
 from simnet.network.packet_level.port import leave_ingress, note_queue
-from simnet.network.packet_level.state import DUE, PORT_EVENTS, WAKE
+from simnet.network.packet_level.state import DUE, WAKE
 
 
 @kernel
@@ -61,4 +61,4 @@ def put_back(c, now, connections, ports, heap, world):
     k.row = k.port + k.lane * world[0].links
     if k.total > 0 and k.paths > 0:
         k.due = now
-        push(now, PORT_EVENTS * len(ports) + 2 * c + DUE, heap, world)
+        sender.push_event(DUE, c, now, ports, heap, world)

@@ -9,7 +9,7 @@ import numpy as np
 
 from simnet.jit import kernel
 from simnet.network.packet_level.credits import has_credit
-from simnet.network.packet_level.packet_pool import SPARE_PACKETS
+from simnet.network.packet_level.packet_pool import KEPT_BACK
 from simnet.network.packet_level.state import CREDITS
 
 NOTHING, DATA_WAITS, CONTROL_WAITS = range(3)
@@ -25,7 +25,7 @@ def may_send(row, time, ports, packets, connections, world):
         return NOTHING
     elif lane.data_head >= 0:
         size, waits = np.int64(packets[lane.data_head].bytes), DATA_WAITS
-    elif lane.ring >= 0 and world[0].free_packets >= SPARE_PACKETS // 2:
+    elif lane.ring >= 0 and world[0].free_packets >= KEPT_BACK:
         size, waits = np.int64(connections[lane.ring].mtu + connections[lane.ring].header), DATA_WAITS
     else:
         return NOTHING

@@ -3,6 +3,7 @@
 from simnet.jit import kernel
 
 SPARE_PACKETS = 256  # that one event may need
+KEPT_BACK = SPARE_PACKETS // 2  # of them from senders: for answers, grants and credits
 
 
 @kernel(inline=True)

@@ -18,6 +18,12 @@ from simnet.network.packet_level.state import DATA, DUE, PORT_EVENTS, TIMEOUT
 MOST_DOUBLINGS = 6  # of a timeout
 
 
+@kernel(inline=True)
+def push_event(kind, c, time, ports, heap, world):
+    """Queue an event of a connection, DUE or TIMEOUT, at `time` [ps]."""
+    push(time, PORT_EVENTS * len(ports) + 2 * c + kind, heap, world)
+
+
 @kernel
 def enter_ring(c, connections, ports):
     """Put a connection last in the ring of its lane of its first port."""
@@ -114,7 +120,7 @@ def settle(c, now, connections, messages, ports, heap, world):
         k.state = state
     if state == PACED and (k.due <= world[0].now or k.next_send < k.due):
         k.due = k.next_send
-        push(k.next_send, PORT_EVENTS * len(ports) + 2 * c + DUE, heap, world)
+        push_event(DUE, c, k.next_send, ports, heap, world)
 
 
 @kernel(inline=True)
@@ -169,7 +175,7 @@ def arm_timeout(c, now, connections, ports, heap, world):
     k.deadline = now + (k.timeout << min(k.barren, MOST_DOUBLINGS))
     if k.timer == 0:
         k.timer = k.deadline
-        push(k.deadline, PORT_EVENTS * len(ports) + 2 * c + TIMEOUT, heap, world)
+        push_event(TIMEOUT, c, k.deadline, ports, heap, world)
 
 
 @kernel(inline=True)

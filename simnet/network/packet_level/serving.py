@@ -8,7 +8,7 @@ from simnet.network.packet_level import congestion_control, sender
 from simnet.network.packet_level.connection_state import IDLE, IN_RING, WINDOW_FULL
 from simnet.network.packet_level.credits import await_credit, has_credit
 from simnet.network.packet_level.lanes import book, next_row
-from simnet.network.packet_level.packet_pool import SPARE_PACKETS
+from simnet.network.packet_level.packet_pool import KEPT_BACK
 from simnet.network.packet_level.port import send_waiting, transmit, wake_at
 from simnet.network.packet_level.state import CREDITS, place
 
@@ -20,7 +20,7 @@ def send_from_ring(
 ):  # fmt: skip
     """Send a packet of the connection of a lane whose turn it is at a free port; False if none may send."""
     p, lane = ports[port], ports[row]
-    if lane.paused == 1 or world[0].free_packets < SPARE_PACKETS // 2:
+    if lane.paused == 1 or world[0].free_packets < KEPT_BACK:
         return False
     start = p.busy_until
     while lane.ring >= 0:
